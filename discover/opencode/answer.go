@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"net/url"
 	"slices"
 	"strings"
@@ -28,9 +27,6 @@ type pendingRequest struct {
 	Tool struct{ CallID string }
 }
 
-// maxPending bounds the list of a server's open requests, in bytes. A diff is as large as its files.
-const maxPending = 16 << 20
-
 // OpenRequests implements [launch.Adapter]. `serve`, `web`, `acp` and terminals that listen return the open requests of a directory, with the
 // session of each: the session's own, or a sub-agent's.
 func (Adapter) OpenRequests(ctx context.Context, s discover.Session, host launch.Environment) ([]launch.OpenRequest, error) {
@@ -49,8 +45,7 @@ func (Adapter) OpenRequests(ctx context.Context, s discover.Session, host launch
 		for _, kind := range []string{"permission", "question"} {
 			var list []pendingRequest
 			r := request{
-				method: "GET", path: "/" + kind + "?directory=" + url.QueryEscape(s.Dir), accept: 200, refuse: "list the open requests",
-				read: func(body io.Reader) error { return json.NewDecoder(io.LimitReader(body, maxPending)).Decode(&list) },
+				method: "GET", path: "/" + kind + "?directory=" + url.QueryEscape(s.Dir), accept: 200, refuse: "list the open requests", into: &list,
 			}
 			if accepted, err := r.ask(ctx, []listener{server}, host); !accepted {
 				return nil, errors.Join(ctx.Err(), err)
@@ -118,24 +113,20 @@ func (Adapter) Answer(ctx context.Context, s discover.Session, r launch.OpenRequ
 	if err != nil {
 		return err
 	}
-	path, body := "/permission/", any(map[string]string{"reply": "once"})
+	path, body := "/permission/", discover.Facts{"reply": "once"}
 	switch reply.Kind {
 	case launch.ReplyText:
-		path, body = "/question/", map[string]any{"answers": reply.Answers}
+		path, body = "/question/", discover.Facts{"answers": reply.Answers}
 	case launch.ReplyAlways:
-		body = map[string]string{"reply": "always"}
+		body["reply"] = "always"
 	case launch.ReplyNo:
-		refusal := map[string]string{"reply": "reject"}
-		if reply.Reason != "" {
-			refusal["message"] = reply.Reason
-		}
-		body = refusal
+		body = discover.Facts{"reply": "reject", "message": reply.Reason}.WithoutEmpty()
 	case launch.ReplyYes:
 	}
 	raw, _ := json.Marshal(body) // strings only: it does not fail
 	q := request{
 		path: path + url.PathEscape(r.ID) + "/reply?directory=" + url.QueryEscape(s.Dir), body: raw, accept: 200, refuse: "take the answer",
-		refused: map[int]error{404: launch.ErrAnswered},
+		notFound: launch.ErrAnswered,
 	}
 	err = launch.ErrAnswered
 	for _, server := range servers { // one of them has the request

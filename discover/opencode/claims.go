@@ -90,8 +90,7 @@ func (scan *processScan) namedClaims(p *loggedProcess, base discover.Claim) (cla
 	if p.logKind == "output" {
 		claims = scan.addSubAgents(claims, p)
 	} else { // the log will name them: it is written some hundred milliseconds late
-		atWork := func(s *session) bool { return p.StartedBefore(s.Created) && s.isOpen() }
-		claims = scan.addChildren(claims, p, atWork, func(*discover.Claim) {})
+		claims = scan.addChildren(claims, p, func(s *session) bool { return p.StartedBefore(s.Created) && s.isOpen() })
 	}
 	if len(claims) == 0 && p.mode != modeServer && p.session != "" {
 		c := base
@@ -128,18 +127,16 @@ func (scan *processScan) addClaim(claims []discover.Claim, c discover.Claim, p *
 
 // addSubAgents adds the sub-agents of the claimed sessions, and theirs, that began while the process ran: they run in the same process.
 func (scan *processScan) addSubAgents(claims []discover.Claim, p *loggedProcess) []discover.Claim {
-	begun := func(s *session) bool { return p.StartedBefore(s.Created) }
-	return scan.addChildren(claims, p, begun, func(*discover.Claim) {})
+	return scan.addChildren(claims, p, func(s *session) bool { return p.StartedBefore(s.Created) })
 }
 
-// addChildren adds the sub-agents of the claimed sessions, and theirs, that fit; change changes their claims.
-func (scan *processScan) addChildren(claims []discover.Claim, p *loggedProcess, fits func(*session) bool, change func(*discover.Claim)) []discover.Claim {
+// addChildren adds the sub-agents of the claimed sessions, and theirs, that fit.
+func (scan *processScan) addChildren(claims []discover.Claim, p *loggedProcess, fits func(*session) bool) []discover.Claim {
 	for i := 0; i < len(claims); i++ {
 		for _, s := range p.stored.children(claims[i].Session) {
 			if !isClaimed(claims, s.ID) && fits(s) {
 				c := claims[i]
 				c.Turn, c.Kind, c.Detail = nil, "parent", "sub-agent of "+c.Session
-				change(&c)
 				claims = scan.addClaim(claims, c, p, s.ID)
 			}
 		}
@@ -295,15 +292,13 @@ func (h *homeSessions) load(ctx context.Context) error {
 // find returns the sessions in a database, and the sub-agents of those whose turn is in progress. A sub-agent is stored before the call that
 // names it (SEEN 1.18.33).
 func (h *homeSessions) find(d *database) []*session {
-	ids := slices.Clone(h.ids)
+	if d.messageTable == nil {
+		return nil // OpenCode 1 runs none
+	}
+	table, ids := d.sessionTables[len(d.sessionTables)-1], slices.Clone(h.ids)
 	if !h.recentSince.IsZero() {
 		ids = append(ids, d.idsSince(h.recentSince)...)
 	}
-	i := slices.IndexFunc(d.sessionTables, func(t sessionTable) bool { return t.name == v1SessionTable })
-	if i < 0 {
-		return nil // OpenCode 1 runs none
-	}
-	table := d.sessionTables[i]
 	found := slices.Collect(d.sessionsIn(table, ids, discover.ReadOptions{}))
 	for i := 0; i < len(found); i++ { // also those that the loop appends
 		found[i].hasCopy = d.isV2(found[i].ID)
@@ -351,14 +346,11 @@ func byID(sessions []*session) map[string]*session {
 // openedBy returns the sessions in the databases of the folder that a process has open, which are all that it can run; all sessions if it
 // has none of them open. Another database may have a copy of a session.
 func (h *homeSessions) openedBy(p *loggedProcess) *homeSessions {
-	isOpen := func(path string) bool {
-		return slices.ContainsFunc(p.databases(), func(o string) bool { return o == path || discover.SameFile(o, path) })
-	}
-	if len(h.databases) < 2 || !slices.ContainsFunc(h.databases, isOpen) {
+	if len(h.databases) < 2 || !slices.ContainsFunc(h.databases, p.opens) {
 		return h
 	}
 	own := *h
-	own.sessions = byID(slices.DeleteFunc(slices.Clone(h.loaded), func(s *session) bool { return !isOpen(s.Path) }))
+	own.sessions = byID(slices.DeleteFunc(slices.Clone(h.loaded), func(s *session) bool { return !p.opens(s.Path) }))
 	return &own
 }
 

@@ -19,7 +19,7 @@ import (
 type database struct {
 	home, path string
 	db         *sqlite.DB
-	// sessionTables are the tables of sessions, that of OpenCode 2 first: it has copies of sessions of the older table.
+	// sessionTables are the tables of sessions, that of OpenCode 2 first and that of OpenCode 1 last: the first has copies of sessions of the last.
 	sessionTables           []sessionTable
 	messageTable, partTable *sqlite.Table     // nil unless it has the tables of OpenCode 1
 	v2                      v2Tables          // nil members unless it has those of OpenCode 2
@@ -113,11 +113,8 @@ func (d *database) ids(statement string, args ...any) (out []string) {
 	return out
 }
 
-// idsSince returns the IDs of the sessions that began or got a prompt at or after t. It searches only primary keys: IDs contain the time.
+// idsSince returns the IDs of the sessions of OpenCode 1 that began or got a prompt at or after t. It searches only primary keys: IDs contain the time.
 func (d *database) idsSince(t time.Time) (out []string) {
-	if d.messageTable == nil {
-		return nil
-	}
 	for _, r := range sessionIDsSince(t) {
 		out = append(out, d.ids(`SELECT id FROM session WHERE id >= ? AND id < ?`, r.from, r.to)...)
 	}

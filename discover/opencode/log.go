@@ -204,7 +204,7 @@ func (scan *processScan) readSharedLog(handles []logHandle) error {
 			runs[h.last.run] = h.process.Started
 		}
 	}
-	events, history, err := readLogEvents(log, runs)
+	history, err := readLogHistory(log, runs)
 	if err != nil {
 		return err
 	}
@@ -216,7 +216,7 @@ func (scan *processScan) readSharedLog(handles []logHandle) error {
 		}
 		p.hasLog, p.run, p.lastFlush, p.logKind, p.role = true, h.last.run, h.last.at, "log-offset", h.last.role
 		p.logDetail = fmt.Sprintf("wrote %s up to byte %d as run=%s, which names the session", h.file.Path, h.file.Offset, p.run)
-		maps.Copy(p.sessions, events[p.run])
+		maps.Copy(p.sessions, history.events[p.run])
 	}
 	return nil
 }
@@ -247,25 +247,25 @@ func lastRun(log *storage.File, offset int64) (last logLine, err error) {
 
 // logHistory is what a log says of all sessions and runs.
 type logHistory struct {
-	newest map[string]logLine // by session, the newest line about it
+	newest map[string]logLine             // by session, the newest line about it
+	events map[string]map[string]logEvent // by run and session, the newest event; of the runs that were asked for
 	// requests are the requests of each run for permission, newest first. A run that logs requests has an entry, even if it has made none.
 	requests map[string][]logLine
 }
 
-// readLogEvents reads a log back to the oldest start of the runs' processes. events has the newest event of each session, by run and session.
-func readLogEvents(log *storage.File, runs map[string]time.Time) (events map[string]map[string]logEvent, history logHistory, err error) {
-	events = map[string]map[string]logEvent{}
-	history = logHistory{newest: map[string]logLine{}, requests: map[string][]logLine{}}
+// readLogHistory reads a log back to the oldest start of the runs' processes.
+func readLogHistory(log *storage.File, runs map[string]time.Time) (logHistory, error) {
+	history := logHistory{newest: map[string]logLine{}, events: map[string]map[string]logEvent{}, requests: map[string][]logLine{}}
 	named, silent := time.Now(), time.Now() // the oldest start of a process with a run, and of one that has written nothing
 	for run, started := range runs {
-		events[run] = map[string]logEvent{}
+		history.events[run] = map[string]logEvent{}
 		if run == "" {
 			silent = started
 		} else if started.Before(named) {
 			named = started
 		}
 	}
-	_, err = log.Backward(maxLog, func(l storage.Line) bool {
+	_, err := log.Backward(maxLog, func(l storage.Line) bool {
 		oldest := named
 		if silent.Before(named) && log.Size()-l.Offset <= maxSilentSearch {
 			oldest = silent
@@ -278,15 +278,15 @@ func readLogEvents(log *storage.File, runs map[string]time.Time) (events map[str
 				history.requests[line.run] = append(history.requests[line.run], line)
 			}
 		} else if bytes.Contains(l.Bytes, []byte(sessionPrefix)) {
-			history.add(parseLogLine(l.Bytes), events)
+			history.add(parseLogLine(l.Bytes))
 		}
 		return true
 	})
-	return events, history, err
+	return history, err
 }
 
-// add adds a line, also to the events if it is about a session of one of these runs.
-func (l *logHistory) add(line logLine, events map[string]map[string]logEvent) {
+// add adds a line, also to the events if it is about a session of one of their runs.
+func (l *logHistory) add(line logLine) {
 	if _, ok := l.requests[line.run]; !ok && line.isInfo {
 		l.requests[line.run] = nil
 	}
@@ -296,7 +296,7 @@ func (l *logHistory) add(line logLine, events map[string]map[string]logEvent) {
 	if line.at.After(l.newest[line.session].at) {
 		l.newest[line.session] = line
 	}
-	if of, ok := events[line.run]; ok && line.showsMoreThan(of[line.session]) {
+	if of, ok := l.events[line.run]; ok && line.showsMoreThan(of[line.session]) {
 		of[line.session] = line.logEvent
 	}
 }

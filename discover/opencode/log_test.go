@@ -73,8 +73,8 @@ func TestLogEventsOfAnError(t *testing.T) {
 		"lines out of order":  {refused(4, false, "E: later") + attempt(3, false), "later"},
 		"the end of the turn": {refused(2, false, limit) + line(3, `"exiting loop"`) + "\n", ""},
 	} {
-		got, _, err := readLogEvents(storage.NewMemoryFile("log", []byte(test.log), at(t, "19:27:00")), map[string]time.Time{"e5f72788": at(t, "19:26:00")})
-		if m := got["e5f72788"][id]; err != nil || m.retryError != test.want || m.ended != (name == "the end of the turn") {
+		got, err := readLogHistory(storage.NewMemoryFile("log", []byte(test.log), at(t, "19:27:00")), map[string]time.Time{"e5f72788": at(t, "19:26:00")})
+		if m := got.events["e5f72788"][id]; err != nil || m.retryError != test.want || m.ended != (name == "the end of the turn") {
 			t.Errorf("%s: %+v, %v", name, m, err)
 		}
 	}

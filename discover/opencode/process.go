@@ -186,6 +186,11 @@ func (p process) databases() []string {
 	return out
 }
 
+// opens reports whether the process has a database open, or its environment names it.
+func (p process) opens(path string) bool {
+	return slices.ContainsFunc(p.databases(), func(o string) bool { return o == path || discover.SameFile(o, path) })
+}
+
 // dataDirOfLog returns the data folder that contains an open log.
 func dataDirOfLog(files []proc.OpenFile) string {
 	for _, f := range files {

@@ -214,8 +214,12 @@ func (scan *processScan) unloggedClaims(p *loggedProcess, base discover.Claim, l
 			all = scan.addClaim(all, c, p, s.ID)
 		}
 	}
-	fits := func(s *session) bool { return scan.mayBeUnlogged(p, s) }
-	all = scan.addChildren(all, p, fits, func(c *discover.Claim) { c.Additional, c.Strength = true, min(c.Strength, discover.Strong) })
+	parents := len(all)
+	all = scan.addChildren(all, p, func(s *session) bool { return scan.mayBeUnlogged(p, s) })
+	for i := range all[parents:] {
+		c := &all[parents+i]
+		c.Additional, c.Strength = true, min(c.Strength, discover.Strong)
+	}
 	return all[len(logged):]
 }
 

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"encoding/json"
 	"fmt"
 	"io"
 	"net/http"
@@ -32,11 +33,14 @@ type request struct {
 	body   []byte // JSON; nil for none
 	accept int    // the status of an answer that accepts the request
 	refuse string // what a server does not do that answers with another status, for people
-	// read takes the body of an answer that accepts the request; nil for none. Its error is that of a server that is none of the agent's.
-	read func(body io.Reader) error
-	// refused is the error of a status that needs an explanation of its own, by the status; nil for none.
-	refused map[int]error
+	// into takes the JSON of an answer that accepts the request; nil for none.
+	into any
+	// notFound is what the status 404 means; nil if it needs no explanation of its own.
+	notFound error
 }
+
+// maxAnswer bounds an answer, in bytes. A list of open requests has diffs, which are as large as their files.
+const maxAnswer = 16 << 20
 
 // sessionPath returns the path of a request about a session. The server runs each directory's sessions in an instance of its own, which it
 // finds by the directory; the instance of the session's directory is loaded already.
@@ -72,8 +76,8 @@ func (r request) ask(ctx context.Context, servers []listener, host launch.Enviro
 			status, err = r.post(ctx, server.Process, port, host.Getenv(usernameKey), password)
 			switch {
 			case err != nil:
-			case r.refused[status] != nil:
-				return false, r.refused[status]
+			case status == http.StatusNotFound && r.notFound != nil:
+				return false, r.notFound
 			case status == r.accept:
 				return true, nil
 			case status == 401 && password == "":
@@ -108,8 +112,8 @@ func (r request) post(ctx context.Context, server proc.Process, port int, user, 
 		return 0, err
 	}
 	defer answer.Body.Close()
-	if r.read != nil && answer.StatusCode == r.accept {
-		err = r.read(answer.Body)
+	if r.into != nil && answer.StatusCode == r.accept { // a server that is none of the agent's returns something else
+		err = json.NewDecoder(io.LimitReader(answer.Body, maxAnswer)).Decode(r.into)
 	}
 	return answer.StatusCode, err
 }

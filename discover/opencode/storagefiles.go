@@ -160,42 +160,27 @@ func newLegacyMessages(ctx context.Context, path, id string) *legacyMessages {
 	return &legacyMessages{ctx: ctx, messages: filepath.Join(root, "message", id), partFolder: filepath.Join(root, "part"), warned: map[string]bool{}}
 }
 
-// Oldest implements [rowReader].
 func (l *legacyMessages) Oldest() iter.Seq[storedRow] {
-	return l.rows(l.messages, messagePrefix, func(names []string) []string { return names })
+	return l.rows(l.messages, messagePrefix, false, "")
 }
 
-// Newest implements [rowReader].
 func (l *legacyMessages) Newest(before cursor) iter.Seq[storedRow] {
-	return l.rows(l.messages, messagePrefix, newestBefore(before.Message))
+	return l.rows(l.messages, messagePrefix, true, before.Message)
 }
 
-// Parts implements [rowReader].
 func (l *legacyMessages) Parts(message string) iter.Seq[storedRow] {
-	return l.rows(filepath.Join(l.partFolder, message), partPrefix, func(names []string) []string { return names })
+	return l.rows(filepath.Join(l.partFolder, message), partPrefix, false, "")
 }
 
-// PartsBefore implements [rowReader].
 func (l *legacyMessages) PartsBefore(c cursor) iter.Seq[storedRow] {
-	return l.rows(filepath.Join(l.partFolder, c.Message), partPrefix, newestBefore(c.Part))
+	return l.rows(filepath.Join(l.partFolder, c.Message), partPrefix, true, c.Part)
 }
 
-// Failures implements [rowReader].
 func (l *legacyMessages) Failures() int { return l.failures }
 
-// newestBefore returns an order: from the last name before the given one down to the first. For "", it begins with the last name.
-func newestBefore(name string) func(sorted []string) []string {
-	return func(sorted []string) []string {
-		if i, _ := slices.BinarySearch(sorted, name); name != "" {
-			sorted = sorted[:i]
-		}
-		slices.Reverse(sorted)
-		return sorted
-	}
-}
-
-// rows yields the files of a folder in an order. A folder that cannot be listed is one row that cannot be read.
-func (l *legacyMessages) rows(dir, prefix string, order func(sorted []string) []string) iter.Seq[storedRow] {
+// rows yields the files of a folder, from the oldest on or from the newest before the named one on; for "", that is the newest of all. A folder
+// that cannot be listed is one row that cannot be read.
+func (l *legacyMessages) rows(dir, prefix string, newestFirst bool, before string) iter.Seq[storedRow] {
 	return func(yield func(storedRow) bool) {
 		row := func(id, path string, data []byte, err error) bool {
 			if err != nil {
@@ -212,7 +197,13 @@ func (l *legacyMessages) rows(dir, prefix string, order func(sorted []string) []
 		if err != nil && !row("", dir, nil, err) {
 			return
 		}
-		for _, name := range order(names) {
+		if newestFirst {
+			if i, _ := slices.BinarySearch(names, before); before != "" {
+				names = names[:i]
+			}
+			slices.Reverse(names)
+		}
+		for _, name := range names {
 			path := filepath.Join(dir, name+".json")
 			if data, err := readLegacyFile(l.ctx, path); l.ctx.Err() != nil || !row(name, path, data, err) {
 				return

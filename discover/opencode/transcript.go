@@ -84,12 +84,10 @@ func (d *database) messagesOf(t sessionTable, session string) rowReader {
 	return databaseMessages{d, session}
 }
 
-// Oldest implements [rowReader].
 func (d databaseMessages) Oldest() iter.Seq[storedRow] {
 	return d.query(d.messageTable, "message", `SELECT rowid FROM message WHERE session_id = ? ORDER BY time_created, id`, d.session)
 }
 
-// Newest implements [rowReader].
 func (d databaseMessages) Newest(before cursor) iter.Seq[storedRow] {
 	const newestFirst = ` ORDER BY time_created DESC, id DESC`
 	if before.Message == "" {
@@ -99,12 +97,10 @@ func (d databaseMessages) Newest(before cursor) iter.Seq[storedRow] {
 	return d.query(d.messageTable, "message", older, d.session, before.Time, before.Message)
 }
 
-// Parts implements [rowReader].
 func (d databaseMessages) Parts(message string) iter.Seq[storedRow] {
 	return d.query(d.partTable, "part", `SELECT rowid FROM part WHERE message_id = ? ORDER BY id`, message)
 }
 
-// PartsBefore implements [rowReader].
 func (d databaseMessages) PartsBefore(c cursor) iter.Seq[storedRow] {
 	return d.query(d.partTable, "part", `SELECT rowid FROM part WHERE message_id = ? AND id < ? ORDER BY id DESC`, c.Message, c.Part)
 }

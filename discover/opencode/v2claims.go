@@ -41,18 +41,12 @@ func (scan *processScan) newV2Server(p *loggedProcess) *v2Server {
 			continue
 		}
 		env, err := child.Env(sessionKey)
-		if id := env[sessionKey]; isSessionID(id) && child.ID != p.ID {
+		if id := env[sessionKey]; isSessionID(id) {
 			s.started[id] = true
 		}
 		s.unreadable = s.unreadable || err != nil
 	}
 	return s
-}
-
-// opens reports whether the server has a database open. One whose open files cannot be read may have any of its home.
-func (v *v2Server) opens(path string) bool {
-	databases := v.databases()
-	return len(databases) == 0 || slices.ContainsFunc(databases, func(o string) bool { return o == path || discover.SameFile(o, path) })
 }
 
 // v2Claims returns the claims of the processes of OpenCode 2, and of those whose generation is not known.
@@ -87,7 +81,8 @@ func (scan *processScan) v2HomeClaims(h *homeSessions, servers []*v2Server, clie
 	for _, home := range h.homes {
 		databases, _ := listDatabases(scan.ctx, home) // Entries reports what cannot be read
 		for _, path := range databases {
-			own := slices.DeleteFunc(slices.Clone(servers), func(s *v2Server) bool { return !s.opens(path) })
+			// A server whose open files cannot be read may have any database of its home open.
+			own := slices.DeleteFunc(slices.Clone(servers), func(s *v2Server) bool { return len(s.databases()) > 0 && !s.opens(path) })
 			if len(own) == 0 {
 				continue
 			}

@@ -396,12 +396,10 @@ type v2Messages struct {
 	session any // its ID, as an argument of statements
 }
 
-// Oldest implements [rowReader].
 func (v v2Messages) Oldest() iter.Seq[storedRow] {
 	return v.query(v.v2.messages, "message", `SELECT rowid FROM `+v2MessageTable+` WHERE session_id = ? ORDER BY seq`, v.session)
 }
 
-// Newest implements [rowReader].
 func (v v2Messages) Newest(before cursor) iter.Seq[storedRow] {
 	end := int64(math.MaxInt64)
 	if before.Message != "" {
@@ -411,8 +409,6 @@ func (v v2Messages) Newest(before cursor) iter.Seq[storedRow] {
 	return v.query(v.v2.messages, "message", older, v.session, end)
 }
 
-// Parts implements [rowReader].
 func (v2Messages) Parts(string) iter.Seq[storedRow] { return func(func(storedRow) bool) {} }
 
-// PartsBefore implements [rowReader].
 func (v2Messages) PartsBefore(cursor) iter.Seq[storedRow] { return func(func(storedRow) bool) {} }
