@@ -45,23 +45,24 @@ func TestParseArgs(t *testing.T) {
 		"/some/project":                      {mode: modeTUI},
 		"-s " + id:                           {mode: modeTUI, session: id, resumes: true},
 		"-c --fork":                          {mode: modeTUI},
-		"-m a/b run -s " + id + " hi there":  {mode: modeRun, name: "run", session: id, resumes: true, promptArgs: []string{"hi", "there"}},
-		"run --session=" + id + " --fork x":  {mode: modeRun, name: "run", promptArgs: []string{"x"}},
-		"run --title T -f a.txt x -- --help": {mode: modeRun, name: "run", promptArgs: []string{"x", "--help"}},
-		"run --log-level ERROR x":            {mode: modeRun, name: "run", promptArgs: []string{"x"}},
+		"-m a/b run -s " + id + " hi there":  {mode: modeRun, name: "run", session: id, resumes: true},
+		"run --session=" + id + " --fork x":  {mode: modeRun, name: "run"},
+		"run --title T -f a.txt x -- --help": {mode: modeRun, name: "run"},
+		"run --log-level ERROR x":            {mode: modeRun, name: "run"},
 		"--print-logs serve --port 1":        {mode: modeServer, name: "serve"},
 		"serve --service":                    {mode: modeServer, name: "serve", generation: generation2},
 		"acp --cwd /x":                       {mode: modeServer, name: "acp"},
-		"run --attach=http://h x":            {mode: modeNone, name: "run", promptArgs: []string{"x"}, generation: generation1},
-		"attach http://h -s " + id:           {mode: modeNone, name: "attach", session: id, resumes: true, promptArgs: []string{"http://h"}, generation: generation1},
+		"run --attach=http://h x":            {mode: modeNone, name: "run", generation: generation1},
+		"attach http://h -s " + id:           {mode: modeNone, name: "attach", session: id, resumes: true, serverURL: "http://h", generation: generation1},
 		"serve --stdio --port 0":             {mode: modeServer, name: "serve", standalone: true, generation: generation2},
 		"--server http://h -s " + id:         {mode: modeTUI, session: id, resumes: true, serverURL: "http://h", generation: generation2},
 		"--port 0":                           {mode: modeTUI, generation: generation1},
-		"session list":                       {mode: modeNone, name: "session", promptArgs: []string{"list"}},
+		"session list":                       {mode: modeNone, name: "session"},
 		"--model":                            {mode: modeTUI},
 		"run -s":                             {mode: modeRun, name: "run"},
 	} {
-		if got := parseArgs(strings.Fields(line)); !reflect.DeepEqual(got, want) {
+		got := parseArgs(strings.Fields(line))
+		if got.word = ""; !reflect.DeepEqual(got, want) {
 			t.Errorf("%q\ngot  %+v\nwant %+v", line, got, want)
 		}
 	}

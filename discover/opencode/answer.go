@@ -47,7 +47,7 @@ func (Adapter) OpenRequests(ctx context.Context, s discover.Session, host launch
 			r := request{
 				method: "GET", path: "/" + kind + "?directory=" + url.QueryEscape(s.Dir), accept: 200, refuse: "list the open requests", into: &list,
 			}
-			if accepted, err := r.ask(ctx, []listener{server}, host); !accepted {
+			if accepted, err := r.ask(ctx, host, server); !accepted {
 				return nil, errors.Join(ctx.Err(), err)
 			}
 			pending = append(pending, list...)
@@ -131,7 +131,7 @@ func (Adapter) Answer(ctx context.Context, s discover.Session, r launch.OpenRequ
 	err = launch.ErrAnswered
 	for _, server := range servers { // one of them has the request
 		var accepted bool
-		if accepted, err = q.ask(ctx, []listener{server}, host); accepted || !errors.Is(err, launch.ErrAnswered) {
+		if accepted, err = q.ask(ctx, host, server); accepted || !errors.Is(err, launch.ErrAnswered) {
 			break
 		}
 	}

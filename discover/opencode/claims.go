@@ -25,7 +25,7 @@ func (Adapter) Claims(ctx context.Context, table *proc.Table, homes []discover.H
 		own := scan.claims(p)
 		claims = append(append(claims, own...), scan.clientClaims(p, own)...)
 	}
-	return claims, scan.err()
+	return claims, errors.Join(scan.warnings...)
 }
 
 // claims returns the claims of one process.
@@ -237,9 +237,6 @@ func (scan *processScan) load(ctx context.Context) {
 func (scan *processScan) warn(path string, err error) {
 	scan.warnings = append(scan.warnings, newWarning(path, err))
 }
-
-// err returns all warnings.
-func (scan *processScan) err() error { return errors.Join(scan.warnings...) }
 
 // homeSessions is the sessions of one data folder that live processes may run.
 type homeSessions struct {

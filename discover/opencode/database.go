@@ -310,24 +310,15 @@ func (d *database) subAgentUsage(t sessionTable, session string, all bool) (sum 
 // maxRowJSON is the most bytes of the JSON in a session row that are read.
 const maxRowJSON = 65536
 
-// parse reads a row of a table of sessions.
+// parse reads a row of a table of sessions. The agent and the model are those of the newest prompt (1.14 and later).
 func (s sessionTable) parse(r *sqlite.Row) *session {
-	found := parseSessionRow(r)
-	if s.name == v2SessionTable {
-		found.setV2(r)
-	}
-	return found
-}
-
-// parseSessionRow reads a row of a table of sessions. The agent and the model are those of the newest prompt (1.14 and later).
-func parseSessionRow(r *sqlite.Row) *session {
 	text := func(column string) string { return r.Text(column, nameLimit) }
 	model := storage.Object(r.Bytes("model", maxRowJSON)) // {"id","providerID","variant"}
 	variant := model.Get("variant").Text(nameLimit)
 	if variant == "default" {
 		variant = ""
 	}
-	return &session{
+	found := &session{
 		Record: discover.Record{
 			ID: text("id"), Parent: text("parent_id"), Version: text("version"), Dir: r.Text("directory", pathLimit),
 			Title: parseTitle(r.Text("title", pathLimit)), Archived: r.Int("time_archived") > 0,
@@ -339,6 +330,10 @@ func parseSessionRow(r *sqlite.Row) *session {
 		},
 		headless: isHeadlessPermission(r.Text("permission", maxRowJSON)), used: storedUsage(r),
 	}
+	if s.name == v2SessionTable {
+		found.setV2(r)
+	}
+	return found
 }
 
 // storedUsage reads the sum that the agent keeps with a session (1.15 and later; a migration added it to older sessions). It is the sum

@@ -36,13 +36,13 @@ const (
 // database outside of these folders, which $OPENCODE_DB, the configuration or a process names, is a home of its own: it is not trusted as
 // the folder is.
 func (Adapter) Homes(setup discover.HomeSources, table *proc.Table) []discover.Home {
-	var h homes
+	var h discover.HomeSet
 	usual := homeVariables().Dir(setup.Getenv)
 	h.Add(discover.Home{Dir: usual, FromUser: true})
-	h.addDatabase(discover.Home{Dir: usual, FromUser: true}, databasePath(usual, setup.Getenv(dbKey)))
+	addDatabase(&h, discover.Home{Dir: usual, FromUser: true}, databasePath(usual, setup.Getenv(dbKey)))
 	for _, path := range setup.Configured {
 		if (Adapter{}).IsStoreFile(path) {
-			h.addDatabase(discover.Home{Dir: cmp.Or(usual, filepath.Dir(path)), FromUser: true, Explicit: true}, path)
+			addDatabase(&h, discover.Home{Dir: cmp.Or(usual, filepath.Dir(path)), FromUser: true, Explicit: true}, path)
 			continue
 		}
 		h.Add(discover.Home{Dir: path, FromUser: true, Explicit: true})
@@ -53,7 +53,7 @@ func (Adapter) Homes(setup discover.HomeSources, table *proc.Table) []discover.H
 		h.Add(discover.Home{Dir: p.dataDir, NamedBy: by})
 		for _, db := range p.databases() {
 			given := slices.ContainsFunc(setup.Configured, func(c string) bool { return c == db || discover.RealPath(c) == discover.RealPath(db) })
-			h.addDatabase(discover.Home{Dir: p.dataDir, NamedBy: by, FromUser: given, Explicit: given}, db)
+			addDatabase(&h, discover.Home{Dir: p.dataDir, NamedBy: by, FromUser: given, Explicit: given}, db)
 		}
 	}
 	return h.List()
@@ -62,11 +62,8 @@ func (Adapter) Homes(setup discover.HomeSources, table *proc.Table) []discover.H
 // IsStoreFile implements [discover.Adapter].
 func (Adapter) IsStoreFile(path string) bool { return isDatabase(path) }
 
-// homes is a set of homes.
-type homes struct{ discover.HomeSet }
-
-// addDatabase adds a database, unless it is found in its data folder.
-func (h *homes) addDatabase(home discover.Home, db string) {
+// addDatabase adds a database to a set of homes, unless it is found in its data folder.
+func addDatabase(h *discover.HomeSet, home discover.Home, db string) {
 	if home.Dir == "" || db == "" {
 		return
 	}

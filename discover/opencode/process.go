@@ -132,7 +132,7 @@ func inspect(p proc.Process) (q process, ok bool) {
 	q.commandLine = parseArgs(q.args)
 	version, packaged := versionOf(p.Exe)
 	if q.generation = cmp.Or(q.generation, packaged); q.generation == generation2 {
-		q.commandLine = q.asV2(q.args)
+		q.commandLine = q.asV2()
 	}
 	q.dir, _ = p.Cwd() // "" if it cannot be read
 	getenv := func(key string) string { return env[key] }
@@ -253,15 +253,14 @@ const (
 // commandLine is a parsed command line of the agent.
 type commandLine struct {
 	mode       string
-	name       string   // the subcommand
-	session    string   // of -s, unless --fork makes a copy of it
-	resumes    bool     // -c or -s without --fork: the session may be older than the process
-	promptArgs []string // the prompt of run, or the URL of attach
+	word       string // the first argument that is no option
+	name       string // the subcommand
+	session    string // of -s, unless --fork makes a copy of it
+	resumes    bool   // -c or -s without --fork: the session may be older than the process
 	generation generation
-	// standalone: a server of OpenCode 2 that one client has started for itself, or a client that starts one. serverURL is the server that a
-	// client of OpenCode 2 is told to use.
+	// standalone: a server of OpenCode 2 that one client has started for itself, or a client that starts one.
 	standalone bool
-	serverURL  string
+	serverURL  string // the server that a client is told to use
 }
 
 // commandMode returns the mode of a subcommand (SEEN 1.18.33 --help; with the names in older versions).
@@ -278,33 +277,31 @@ func commandMode(name string) (mode string, known bool) {
 	return modeTUI, false
 }
 
-// syntax is that of the command line.
-func syntax() discover.Syntax {
-	return discover.Syntax{
-		Values: "-m --model -s --session --prompt --agent --port --hostname --log-level --title --format --variant -f --file --attach --dir " +
-			"--command --cors --mdns-domain -p --password -u --username --replay-limit --cwd --server",
-	}
-}
+// valueOptions are the options that take a value.
+const valueOptions = "-m --model -s --session --prompt --agent --port --hostname --log-level --title --format --variant -f --file --attach --dir " +
+	"--command --cors --mdns-domain -p --password -u --username --replay-limit --cwd --server"
 
 // parseArgs parses the arguments after the program's name.
 func parseArgs(args []string) commandLine {
-	a := syntax().Parse(args)
-	c := commandLine{mode: modeTUI, session: a.Value("-s", "--session"), promptArgs: a.Rest}
+	a := discover.Syntax{Values: valueOptions}.Parse(args)
+	c := commandLine{mode: modeTUI, session: a.Value("-s", "--session"), standalone: a.Has("--standalone", "--stdio"), serverURL: a.Value("--server")}
 	if len(a.Words) > 0 {
-		if m, known := commandMode(a.Words[0]); known {
-			c.mode, c.name = m, a.Words[0]
+		c.word = a.Words[0]
+		if m, known := commandMode(c.word); known {
+			c.mode, c.name = m, c.word
 		}
-		c.promptArgs = slices.Concat(a.Words[1:], a.Rest)
+	}
+	if arguments := slices.Concat(a.Words, a.Rest); c.name == attachCommand && len(arguments) > 1 {
+		c.serverURL = arguments[1]
 	}
 	if a.Has("--attach", "-h", "--help", "-v", "--version", "--get-yargs-completions") {
 		c.mode = modeNone
 	}
 	fork := a.Has("--fork")
-	c.standalone, c.serverURL = a.Has("--standalone", "--stdio"), a.Value("--server")
 	switch {
 	case c.name == "serve" && a.Has("--service", "--stdio"), a.Has("--standalone", "--server"):
 		c.generation = generation2
-	case c.name == "attach", c.name == "web", c.name == "run" && a.Has("--attach", "--dir", "--variant"),
+	case c.name == attachCommand, c.name == "web", c.name == "run" && a.Has("--attach", "--dir", "--variant"),
 		c.mode == modeTUI && a.Has("--port", "--hostname"):
 		c.generation = generation1
 	}
@@ -326,12 +323,11 @@ const (
 
 // asV2 returns the command line as OpenCode 2 reads it (READ 2.0.26). Only servers run turns: terminals and headless runs are their clients,
 // and so is acp.
-func (c commandLine) asV2(args []string) commandLine {
-	words := syntax().Parse(args).Words
+func (c commandLine) asV2() commandLine {
 	c.generation = generation2
-	switch name := append(words, "")[0]; name {
+	switch c.word {
 	case "acp", "api", "auth", "debug", "mcp", "models", "pair", "plugin", "reload", "service", "session", "stats", "uninstall", "update", "upgrade":
-		c.mode, c.name = modeNone, name
+		c.mode, c.name = modeNone, c.word
 	}
 	return c
 }

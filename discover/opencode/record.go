@@ -75,11 +75,8 @@ const compactionAgent = "compaction"
 // (SEEN 1.1.65).
 func (s *session) setModel(last *storedMessage) {
 	s.Model = cmp.Or(last.Model, s.Model)
-	for _, fact := range []struct{ name, value string }{{"agent", last.Agent}, {"variant", last.Variant}} {
-		if fact.value != "" && s.Meta[fact.name] != fact.value {
-			s.SetMeta(fact.name, fact.value)
-		}
-	}
+	s.SetMeta("agent", last.Agent)
+	s.SetMeta("variant", last.Variant)
 }
 
 // setUsage sets the usage of the session's own answers: what the answers say if all are to be read, else the sum that the agent keeps. That

@@ -24,7 +24,7 @@ func (Adapter) CheckSend(s discover.Session, _ launch.Environment) error {
 
 // receivers returns the processes that take messages for a session, by HTTP: `serve`, `web`, `acp`, or a terminal interface that listens. A
 // headless run does not listen.
-func receivers(s discover.Session) ([]listener, error) {
+func receivers(s discover.Session) ([]proc.Process, error) {
 	// The processes that may not be sent anything count too.
 	runsElsewhere := func(e discover.Evidence) bool {
 		return e.Accepted && e.Session == s.ID && e.Process != s.Processes[0].ID
@@ -57,7 +57,7 @@ func (Adapter) Send(ctx context.Context, s discover.Session, text string, host l
 	}
 	m := launch.SentMessage{Text: text, ID: newPartID(time.Now())}
 	r := request{path: sessionPath(s, "prompt_async"), body: promptBody(s, m), accept: 204, refuse: "take the message"}
-	if accepted, err := r.ask(ctx, servers, host); !accepted {
+	if accepted, err := r.ask(ctx, host, servers...); !accepted {
 		return launch.SentMessage{}, errors.Join(ctx.Err(), err)
 	}
 	return m, nil
@@ -126,7 +126,7 @@ func (Adapter) Interrupt(ctx context.Context, s discover.Session, host launch.En
 	if !s.Shared || len(found) == 0 || s.Status == discover.Idle {
 		return s.Shared && len(found) > 0, nil
 	}
-	return request{path: sessionPath(s, "abort"), accept: 200, refuse: "abort the turn"}.ask(ctx, found, host)
+	return request{path: sessionPath(s, "abort"), accept: 200, refuse: "abort the turn"}.ask(ctx, host, found...)
 }
 
 // StoreCommand implements [launch.Adapter]. `opencode session delete` also removes the session's sub-agents, from any

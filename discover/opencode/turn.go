@@ -227,22 +227,19 @@ func readHead(rows rowReader, created int64) (prompt string, hasCopies bool) {
 		if isFirst {
 			isFirst, hasCopies = false, m.isCopied(created)
 		}
-		if isUsers(m) {
-			if prompt = promptWords(rows, m); prompt != "" {
-				break
-			}
+		switch {
+		case !isUsers(m):
+			continue
+		case m.Type != "":
+			prompt = v2Words(m.JSON())
+		default:
+			prompt, _ = words(rows, m.ID)
+		}
+		if prompt != "" {
+			break
 		}
 	}
 	return prompt, hasCopies
-}
-
-// promptWords returns what the user wrote in a message.
-func promptWords(rows rowReader, m storedRow) (text string) {
-	if m.Type != "" {
-		return v2Words(m.JSON())
-	}
-	text, _ = words(rows, m.ID)
-	return text
 }
 
 // HTTP statuses by which a provider refuses a request because of a limit.

@@ -44,24 +44,17 @@ func addV2Kinds(kinds *storage.Kinds, m storedRow) {
 	}
 }
 
-// The outcomes of a turn.
+// Outcomes of a turn.
 const (
-	outcomeSucceeded   = "succeeded"
 	outcomeFailed      = "failed"
 	outcomeInterrupted = "interrupted"
 )
 
-// outcomeState returns the state of a turn with an outcome.
+// outcomeState returns the state of a turn with an outcome; [discover.TurnUnknown] for another outcome.
 func outcomeState(outcome string) discover.TurnState {
-	switch outcome {
-	case outcomeSucceeded:
-		return discover.TurnDone
-	case outcomeFailed:
-		return discover.TurnFailed
-	case outcomeInterrupted:
-		return discover.TurnInterrupted
-	}
-	return discover.TurnUnknown
+	return map[string]discover.TurnState{
+		"succeeded": discover.TurnDone, outcomeFailed: discover.TurnFailed, outcomeInterrupted: discover.TurnInterrupted,
+	}[outcome]
 }
 
 // v2Message is a message of OpenCode 2 with what it shows of the turn.

@@ -65,7 +65,7 @@ func (scan *processScan) separate() {
 		if p.generation != generation2 {
 			return false
 		}
-		p.commandLine, p.unsupported = p.asV2(p.args), ""
+		p.commandLine, p.unsupported = p.asV2(), ""
 		p.sessions, p.run, p.hasLog = map[string]logEvent{}, "", false // by the log of OpenCode 1
 		if p.mode != modeNone {
 			scan.v2 = append(scan.v2, p)

@@ -260,11 +260,6 @@ func write(mode, path string) error {
 		if n == 0 {
 			fmt.Println("ready")
 		}
-		if mode == "checkpoint" && n%5 == 4 {
-			if _, err := db.Exec("pragma wal_checkpoint(restart)"); err != nil {
-				return err
-			}
-		}
 		if mode == "reopen" && n%5 == 4 { // the log and its index vanish and come back
 			if err := db.Close(); err != nil {
 				return err
