@@ -145,10 +145,7 @@ func dirOwner(dir string) (uid int, ok bool) {
 	if err != nil {
 		return 0, false
 	}
-	st, ok := info.Sys().(*syscall.Stat_t)
-	if !ok {
-		return 0, false
-	}
+	st, _ := info.Sys().(*syscall.Stat_t)
 	return int(st.Uid), true
 }
 

@@ -1,11 +1,12 @@
 package discover
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
 	"iter"
-	"slices"
+	"reflect"
 	"strings"
 	"time"
 
@@ -286,21 +287,14 @@ func HasContextFile(prompt string) bool {
 // StripContextFiles returns a whole prompt without the files before it. A prompt that consists of files only, or in which a
 // file does not end, stays as it is.
 func StripContextFiles(prompt string) string {
-	rest := prompt
-	for HasContextFile(rest) {
-		_, after, ok := strings.Cut(rest, contextEnd)
-		if !ok {
-			return prompt
-		}
-		rest = after
-	}
-	if rest = strings.TrimLeft(rest, " \t\r\n"); rest == "" {
+	if !HasContextFile(prompt) {
 		return prompt
 	}
-	if len(rest) == len(strings.TrimLeft(prompt, " \t\r\n")) {
-		return prompt // there was no file
+	rest, whole := prompt, true
+	for whole && HasContextFile(rest) {
+		_, rest, whole = strings.Cut(rest, contextEnd)
 	}
-	return rest
+	return cmp.Or(strings.TrimLeft(rest, " \t\r\n"), prompt)
 }
 
 // PromptText returns what a record keeps of a prompt: at most [PromptLimit] characters, without the files before them.
@@ -347,15 +341,6 @@ func NewDiff(added, removed int, complete bool) *Diff {
 	return nil
 }
 
-// equal reports whether two calls change as many lines.
-func (d *Diff) equal(e *Diff) bool {
-	if d == nil || e == nil {
-		return d == e
-	}
-	same := d.Removed == e.Removed || d.Removed != nil && e.Removed != nil && *d.Removed == *e.Removed
-	return same && d.Added == e.Added
-}
-
 // NewWaitingOn bounds its texts. A path that no system takes is left out, since a part of it names another file.
 func NewWaitingOn(tool, brief, path string, questions []string) *WaitingOn {
 	w := &WaitingOn{Tool: truncateBrief(tool), Brief: truncateBrief(brief)}
@@ -377,9 +362,4 @@ func truncateBrief(text string) string {
 }
 
 // Equal reports whether two turns wait for the same call.
-func (w *WaitingOn) Equal(o *WaitingOn) bool {
-	if w == nil || o == nil {
-		return w == o
-	}
-	return w.ID == o.ID && w.Tool == o.Tool && w.Brief == o.Brief && w.Path == o.Path && slices.Equal(w.Questions, o.Questions) && w.Diff.equal(o.Diff)
-}
+func (w *WaitingOn) Equal(o *WaitingOn) bool { return reflect.DeepEqual(w, o) }

@@ -8,6 +8,7 @@ package discover
 
 import (
 	"path/filepath"
+	"reflect"
 	"strings"
 	"time"
 )
@@ -124,10 +125,8 @@ func (t Turn) Ended() bool {
 // endsLike reports whether two readings of a turn are the same. When the turn began does not count: [ReadOptions] decide whether that is
 // read.
 func (t Turn) endsLike(u Turn) bool {
-	same := t.WaitingOn.Equal(u.WaitingOn) && t.OpenCall.Equal(u.OpenCall)
-	t.WaitingOn, u.WaitingOn, t.OpenCall, u.OpenCall = nil, nil, nil, nil
 	t.Began, u.Began = time.Time{}, time.Time{}
-	return same && t == u
+	return reflect.DeepEqual(t, u)
 }
 
 // Tokens counts tokens as the agent states them. Context is the size of the context now, Window the most that the model

@@ -39,7 +39,7 @@ func StartJob(cmd *exec.Cmd, ownGroup bool) (*Job, error) {
 	}
 	if cmd.Dir != "" { // os/exec names it only where there are no attributes
 		if _, err := os.Stat(cmd.Dir); err != nil {
-			return nil, &fs.PathError{Op: "chdir", Path: cmd.Dir, Err: missingFile(err)}
+			return nil, &fs.PathError{Op: "chdir", Path: cmd.Dir, Err: errors.Unwrap(err)}
 		}
 	}
 	if err := cmd.Start(); err != nil {
@@ -50,14 +50,6 @@ func StartJob(cmd *exec.Cmd, ownGroup bool) (*Job, error) {
 		j.id = p.ID
 	}
 	return j, nil
-}
-
-// missingFile returns the cause of an error of os.Stat, without the path.
-func missingFile(err error) error {
-	if about, ok := errors.AsType[*fs.PathError](err); ok {
-		return about.Err
-	}
-	return err
 }
 
 // RunJob runs a command to its end, as [exec.Cmd.Run] does. If ctx ends first, RunJob sends SIGTERM to the whole job, and

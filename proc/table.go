@@ -73,13 +73,19 @@ func (t *Table) Ancestors(pid int) iter.Seq[Process] {
 	return func(yield func(Process) bool) {
 		child, _ := t.ByPID(pid)
 		for range t.list { // a cycle cannot outlast the table
-			parent, ok := t.ByPID(child.Parent)
-			if !ok || !canBeParent(parent, child) || !yield(parent) {
+			parent, ok := t.Parent(child)
+			if !ok || !yield(parent) {
 				return
 			}
 			child = parent
 		}
 	}
+}
+
+// Parent returns the parent of a process, a zombie included.
+func (t *Table) Parent(p Process) (Process, bool) {
+	parent, ok := t.ByPID(p.Parent)
+	return parent, ok && canBeParent(parent, p)
 }
 
 // Children yields the direct children of pid by ascending pid.

@@ -148,14 +148,6 @@ func (t *Trees) candidates(s discover.Session) (out []proc.Process) {
 // isDetached reports whether a process may belong to another process than its parent. A child is in its parent's session of
 // the kernel until it leads one of its own.
 func isDetached(table *proc.Table, p proc.Process) bool {
-	parent, ok := parentOf(table, p)
+	parent, ok := table.Parent(p)
 	return !ok || parent.ID.PID == 1 || p.Session == p.ID.PID || p.Session != parent.Session
-}
-
-// parentOf returns the parent of p, if it lives.
-func parentOf(table *proc.Table, p proc.Process) (proc.Process, bool) {
-	for parent := range table.Ancestors(p.ID.PID) {
-		return parent, true
-	}
-	return proc.Process{}, false
 }

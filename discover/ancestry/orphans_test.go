@@ -188,7 +188,7 @@ func TestLeftBehind(t *testing.T) {
 		want    string
 	}{
 		"a server":                           {[]proctest.Process{process(50, 1, "MARK=one")}, nil, "100 50"},
-		"a server with a child":              {[]proctest.Process{process(50, 1, "MARK=one"), process(51, 50, "")}, nil, "100 50 -51"},
+		"a server with a child":              {[]proctest.Process{process(50, 1, "MARK=one"), process(51, 50, "")}, nil, "100 50 51"},
 		"of a process that has ended":        {[]proctest.Process{process(50, 1, "MARK=one MARK_PID=30")}, nil, "100 50"},
 		"of a sub-agent":                     {[]proctest.Process{process(50, 1, "MARK=sub MARK_ROOT=one")}, nil, "100 50"},
 		"of a process that lives":            {[]proctest.Process{process(50, 1, "MARK=one MARK_PID=40")}, nil, "100"},

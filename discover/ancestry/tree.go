@@ -11,8 +11,6 @@ import (
 // Node is one process of a session's tree.
 type Node struct {
 	proc.Process
-	// Depth is the distance to the process at the top: one that runs the session, or one whose parent has ended.
-	Depth int
 	// Shared: it serves other sessions as well, or may: a process that does has started it, and it has no session's marker.
 	Shared bool
 	// Sessions are the sessions that it runs, where none of them is this one. It has a tree of its own then.
@@ -105,7 +103,7 @@ func (t *treeBuilder) findToolsOfOthers(own proc.Process) {
 
 // otherSessionOfTool returns the other session that a tool of a process with several was started for, by the agent's marker.
 func (t *treeBuilder) otherSessionOfTool(p proc.Process) []discover.Key {
-	parent, ok := parentOf(t.result.Table, p)
+	parent, ok := t.result.Table.Parent(p)
 	if !ok || !t.runsSession(parent) || len(t.result.SessionsByProcess[parent.ID]) < 2 || t.hasMarker(p, t.session.Key()) {
 		return nil
 	}
@@ -188,19 +186,19 @@ func (t *treeBuilder) nodes() (out []Node) {
 		}
 		return -1
 	})
-	var add func(p proc.Process, depth int, shared bool)
-	add = func(p proc.Process, depth int, shared bool) {
+	var add func(p proc.Process, shared bool)
+	add = func(p proc.Process, shared bool) {
 		shared = shared && !t.isForeign(p) && (t.runsSession(p) || !t.hasMarker(p, t.session.Key()))
-		out = append(out, Node{Process: p, Depth: depth, Shared: shared, Sessions: t.otherSessions(p)})
+		out = append(out, Node{Process: p, Shared: shared, Sessions: t.otherSessions(p)})
 		for c := range t.result.Table.Children(p.ID.PID) {
 			if in[c.ID] {
-				add(c, depth+1, shared)
+				add(c, shared)
 			}
 		}
 	}
 	for _, p := range list {
-		if parent, ok := parentOf(t.result.Table, p); !ok || !in[parent.ID] {
-			add(p, 0, t.session.Shared || t.session.IsSubagent())
+		if parent, ok := t.result.Table.Parent(p); !ok || !in[parent.ID] {
+			add(p, t.session.Shared || t.session.IsSubagent())
 		}
 	}
 	return out

@@ -40,7 +40,7 @@ func (m machine) tree(t *testing.T, of string, adapters ...discover.Adapter) str
 	}
 	var out []string
 	for _, b := range NewTrees(scanner, r, r.Sessions[:1]).Tree(r.Sessions[0]) {
-		text := strings.Repeat("-", b.Depth) + fmt.Sprint(b.ID.PID)
+		text := fmt.Sprint(b.ID.PID)
 		for _, k := range b.Sessions {
 			text += "=" + k.ID
 		}
@@ -76,7 +76,7 @@ func TestTree(t *testing.T) {
 		Records: []discover.Record{stub.Record(Codex, "one", 1), stub.Record(Codex, "two", 2), stub.Record(Codex, "gone", 3)},
 	}}
 	for of, want := range map[string]string{
-		"one": "10 -11 --12 --15=two -18 13 -14 9", "two": "15 -16 17", "far": "20", "gone": "",
+		"one": "10 11 12 15=two 18 13 14 9", "two": "15 16 17", "far": "20", "gone": "",
 	} {
 		if got := m.tree(t, of, adapter); got != want {
 			t.Errorf("of %s: %s, want %s", of, got, want)
@@ -96,7 +96,7 @@ func TestTreeOfASharedProcess(t *testing.T) {
 	one, two := stub.ExactClaim("one", 10), stub.ExactClaim("two", 10)
 	one.Shared, two.Shared = true, true
 	adapter := marking{stub.Adapter{Agent: Codex, ClaimList: []discover.Claim{one, two}}}
-	for of, want := range map[string]string{"one": "10* -11 -12=two -14* --15*", "two": "10* -11=one -12 --13 -14* --15*"} {
+	for of, want := range map[string]string{"one": "10* 11 12=two 14* 15*", "two": "10* 11=one 12 13 14* 15*"} {
 		if got := m.tree(t, of, adapter); got != want {
 			t.Errorf("of %s: %s, want %s", of, got, want)
 		}
@@ -114,7 +114,7 @@ func TestTreeInsideAnotherTree(t *testing.T) {
 	inner := stub.ExactClaim("two", 15)
 	inner.Agent = OpenCode
 	other := otherMark{stub.Adapter{Agent: OpenCode, ClaimList: []discover.Claim{inner}}}
-	for of, want := range map[string]string{"one": "10 -15=two", "two": "15 17"} {
+	for of, want := range map[string]string{"one": "10 15=two", "two": "15 17"} {
 		if got := m.tree(t, of, outer, other); got != want {
 			t.Errorf("of %s: %s, want %s", of, got, want)
 		}

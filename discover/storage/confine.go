@@ -1,6 +1,7 @@
 package storage
 
 import (
+	"cmp"
 	"context"
 	"path/filepath"
 	"slices"
@@ -44,16 +45,9 @@ func Confine(ctx context.Context, roots ...Root) context.Context {
 			c = append(c, rootPath{path: file, dir: filepath.Dir(file), allowEscape: r.AllowEscape, file: true})
 		}
 	}
+	rank := map[bool]int{true: 0, false: 1}
 	slices.SortStableFunc(c, func(a, b rootPath) int {
-		switch {
-		case len(a.path) != len(b.path):
-			return len(b.path) - len(a.path)
-		case a.allowEscape == b.allowEscape:
-			return 0
-		case a.allowEscape:
-			return -1
-		}
-		return 1
+		return cmp.Or(len(b.path)-len(a.path), rank[a.allowEscape]-rank[b.allowEscape])
 	})
 	return context.WithValue(ctx, confinementKey{}, c)
 }

@@ -34,16 +34,12 @@ var ErrBrokenLink = errors.New("a symbolic link is broken")
 // ctx confines the path to; see [Confine].
 func OpenDir(ctx context.Context, path string) (*Dir, error) {
 	const flags = os.O_RDONLY | unix.O_DIRECTORY | unix.O_NONBLOCK
-	open, name := os.OpenFile, path
-	if place, ok := Confined(ctx, path); ok {
-		root, err := os.OpenRoot(place.Root)
-		if err != nil {
-			return nil, openError(path, err)
-		}
-		defer root.Close()
-		open, name = root.OpenFile, place.Name
+	root, name, err := directoryOf(ctx, path)
+	if err != nil {
+		return nil, openError(path, err)
 	}
-	f, err := open(name, flags, 0)
+	defer root.close()
+	f, err := root.open(name, flags, 0)
 	if err != nil {
 		return nil, &fs.PathError{Op: "open", Path: path, Err: explainNotExist(path, cause(err))}
 	}
@@ -90,16 +86,12 @@ func (d *Dir) Entries() ([]fs.DirEntry, error) {
 
 // lstat states a file without following a link in its last element.
 func lstat(ctx context.Context, path string) (fs.FileInfo, error) {
-	place, ok := Confined(ctx, path)
-	if !ok {
-		return os.Lstat(path)
-	}
-	root, err := os.OpenRoot(place.Root)
+	root, name, err := directoryOf(ctx, path)
 	if err != nil {
 		return nil, err
 	}
-	defer root.Close()
-	return root.Lstat(place.Name)
+	defer root.close()
+	return root.lstat(name)
 }
 
 // Stat states a regular file of the directory, or of a directory below it; see [Stat].

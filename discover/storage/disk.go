@@ -38,18 +38,12 @@ const maxDepth = 64
 // Visit calls visit for each entry of a directory, which a link may lead to; use counts an entry with all that is below it. Visit
 // returns what the directory itself takes. One that does not exist has no entries.
 func (t *DiskTree) Visit(path string, visit func(e fs.DirEntry, path string, use func() DiskUse)) DiskUse {
-	d, err := OpenDir(t.ctx, path)
-	if err != nil {
-		t.failed(path, err)
+	d, own, ok := t.open(path, ".")
+	if !ok {
 		return DiskUse{}
 	}
 	defer d.Close()
-	own, err := d.Usage(".")
-	if err != nil {
-		t.failed(path, err)
-		return DiskUse{}
-	}
-	if !t.isNew(own, 0) {
+	if !t.isNew(own) {
 		return DiskUse{}
 	}
 	t.entries(d, func(e fs.DirEntry) {
@@ -60,18 +54,24 @@ func (t *DiskTree) Visit(path string, visit func(e fs.DirEntry, path string, use
 
 // Path counts a file.
 func (t *DiskTree) Path(path string) DiskUse {
-	d, err := OpenDir(t.ctx, filepath.Dir(path))
-	if err != nil {
-		t.failed(path, err)
+	d, own, ok := t.open(filepath.Dir(path), filepath.Base(path))
+	if !ok {
 		return DiskUse{}
 	}
 	defer d.Close()
-	own, err := d.Usage(filepath.Base(path))
-	if err != nil {
-		t.failed(path, err)
-		return DiskUse{}
+	return t.count(own)
+}
+
+// open opens a directory and states an entry of it.
+func (t *DiskTree) open(dir, entry string) (d *Dir, own FileUsage, ok bool) {
+	d, err := OpenDir(t.ctx, dir)
+	if err == nil {
+		if own, err = d.Usage(entry); err != nil {
+			_ = d.Close()
+		}
 	}
-	return t.count(own, 1)
+	t.failed(filepath.Join(dir, entry), err)
+	return d, own, err == nil
 }
 
 // entries calls visit for each entry of an open directory.
@@ -94,9 +94,9 @@ func (t *DiskTree) entry(d *Dir, e fs.DirEntry, device uint64, depth int) DiskUs
 		return DiskUse{}
 	}
 	if !e.IsDir() {
-		return t.count(own, 1)
+		return t.count(own)
 	}
-	if !t.isNew(own, 0) {
+	if !t.isNew(own) {
 		return DiskUse{}
 	}
 	u := DiskUse{Bytes: own.Bytes}
@@ -109,29 +109,20 @@ func (t *DiskTree) entry(d *Dir, e fs.DirEntry, device uint64, depth int) DiskUs
 		return u
 	}
 	defer below.Close()
-	return u.Plus(t.below(below, device, depth+1))
-}
-
-// below counts all that is in an open directory.
-func (t *DiskTree) below(d *Dir, device uint64, depth int) (u DiskUse) {
-	t.entries(d, func(e fs.DirEntry) { u = u.Plus(t.entry(d, e, device, depth)) })
+	t.entries(below, func(e fs.DirEntry) { u = u.Plus(t.entry(below, e, device, depth+1)) })
 	return u
 }
 
-// count counts a file that was stated, unless another name of it was.
-func (t *DiskTree) count(s FileUsage, files int) DiskUse {
-	if !t.isNew(s, files) {
+// count counts a file that was stated, unless another name of it was. A file with one name is reached once only.
+func (t *DiskTree) count(s FileUsage) DiskUse {
+	if s.Links > 1 && !t.isNew(s) {
 		return DiskUse{}
 	}
-	return DiskUse{s.Bytes, files}
+	return DiskUse{s.Bytes, 1}
 }
 
-// isNew reports whether something was not counted before. files is 0 for a directory. A file with one name is reached once only, as
-// every directory is.
-func (t *DiskTree) isNew(s FileUsage, files int) bool {
-	if files > 0 && s.Links < 2 {
-		return true
-	}
+// isNew reports whether something was not counted before.
+func (t *DiskTree) isNew(s FileUsage) bool {
 	id := fileID{s.Device, s.Inode}
 	known := t.counted[id]
 	t.counted[id] = true

@@ -119,9 +119,7 @@ func (o Object) walk(visit func(key []byte, v Value) int) (rest []byte) {
 		}
 		b = skipSpace(b[1:])
 		end := visit(key, Value(b))
-		switch {
-		case end != lengthUnknown:
-		default:
+		if end == lengthUnknown {
 			end = valueEnd(b)
 		}
 		if end <= 0 {

@@ -72,16 +72,11 @@ var ErrEscapes = errors.New("a link leads out of the home, which only a process 
 // file is accepted, since writers rename new versions over old ones. Anything else is closed unread; O_NONBLOCK and
 // O_NOCTTY keep even that open from blocking or from acquiring a terminal.
 func OpenFile(ctx context.Context, path string, links Links) (*os.File, fs.FileInfo, error) {
-	d := directory{lstat: os.Lstat, stat: os.Stat, open: os.OpenFile}
-	name := path
-	if p, ok := Confined(ctx, path); ok {
-		root, err := os.OpenRoot(p.Root)
-		if err != nil {
-			return nil, nil, openError(path, err)
-		}
-		defer root.Close()
-		d, name = directory{lstat: root.Lstat, stat: root.Stat, open: root.OpenFile}, p.Name
+	d, name, err := directoryOf(ctx, path)
+	if err != nil {
+		return nil, nil, openError(path, err)
 	}
+	defer d.close()
 	f, info, err := d.openRegular(ctx, name, path, links)
 	if err != nil {
 		return nil, nil, openError(path, err)
@@ -93,6 +88,20 @@ func OpenFile(ctx context.Context, path string, links Links) (*os.File, fs.FileI
 type directory struct {
 	lstat, stat func(string) (fs.FileInfo, error)
 	open        func(string, int, fs.FileMode) (*os.File, error)
+	close       func()
+}
+
+// directoryOf returns the directory that ctx confines a path to, to be closed, and the name of the path in it; see [Confine].
+func directoryOf(ctx context.Context, path string) (d directory, name string, err error) {
+	place, ok := Confined(ctx, path)
+	if !ok {
+		return directory{os.Lstat, os.Stat, os.OpenFile, func() {}}, path, nil
+	}
+	root, err := os.OpenRoot(place.Root)
+	if err != nil {
+		return d, "", err
+	}
+	return directory{root.Lstat, root.Stat, root.OpenFile, func() { _ = root.Close() }}, place.Name, nil
 }
 
 func (d directory) openRegular(ctx context.Context, name, path string, links Links) (*os.File, fs.FileInfo, error) {

@@ -73,20 +73,16 @@ func (p *poller) wait(ctx context.Context) error {
 		interval = p.pause
 	}
 	for {
-		next := time.NewTimer(interval)
 		select {
 		case <-ctx.Done():
-			next.Stop()
 			return ctx.Err()
 		case <-p.wake:
-			next.Stop()
 			p.wake = nil
 			return nil
 		case <-p.exits:
-			next.Stop()
 			p.lastChange = p.now()
 			return nil
-		case now := <-next.C:
+		case now := <-time.After(interval):
 			if p.fixedInterval {
 				return nil
 			}

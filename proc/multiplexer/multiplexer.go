@@ -56,8 +56,8 @@ func Find(table *proc.Table, p proc.Process) *Pane {
 	if !ok {
 		return nil
 	}
-	server, ok := parent(table, leader)
-	if !ok {
+	server, ok := table.Parent(leader)
+	if !ok || !server.Alive() {
 		return nil
 	}
 	env, err := leader.Env(keys()...)
@@ -96,13 +96,6 @@ func sessionLeader(table *proc.Table, p proc.Process) (leader proc.Process, ok b
 		leader = a
 	}
 	return leader, leader.Alive()
-}
-
-func parent(table *proc.Table, p proc.Process) (proc.Process, bool) {
-	for a := range table.Ancestors(p.ID.PID) {
-		return a, a.Alive()
-	}
-	return proc.Process{}, false
 }
 
 // tmux reads TMUX (socket path, pid of the server, number of the session) and TMUX_PANE. The session is not kept: panes are
