@@ -175,7 +175,7 @@ func (s Session) asMissing(r Result, blind bool) Session {
 		_, lives := r.Table.Find(p.ID)
 		return lives && !slices.ContainsFunc(r.Sessions, func(o Session) bool { return o.ID != "" && o.HasProcess(p.ID) })
 	})
-	facts := statusInput{stored: s.Turn, vanished: true}
+	facts := statusInput{vanished: true}
 	switch {
 	case blind:
 		facts.hidden = tableUnreadable

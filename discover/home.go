@@ -27,7 +27,7 @@ func (v HomeVariables) Dir(getenv func(string) string) string {
 // OfProcess returns the home that a process was started with, by its absolute path; "" if its environment names none, or if that path
 // leads to another directory here, since the process has a mount namespace of its own. Error: that of reading the process.
 func (v HomeVariables) OfProcess(p proc.Process) (string, error) {
-	env, err := Environ(p, v.Key, "HOME")
+	env, err := p.Env(v.Key, "HOME")
 	if err != nil {
 		return "", err
 	}

@@ -2,7 +2,7 @@
 //
 // Data flows one way: claims (what the live processes show) are correlated with records (what the agents' storage holds) to
 // sessions, which the caller filters and renders. One package for each agent reads. This package decides which process runs
-// which session ([Correlate]) and what its status is (statusOf); nothing else does. Nothing is kept between calls and nothing
+// which session ([Correlate]) and what its status is (setStatus); nothing else does. Nothing is kept between calls and nothing
 // is written.
 package discover
 

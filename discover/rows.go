@@ -105,7 +105,7 @@ func (cor *correlation) completeSession(s *Session) {
 			hidden = cmp.Or(hidden, possible)
 		}
 	}
-	s.setStatus(&statusInput{stored: s.Turn, claims: accepted, owner: cor.turnOwner(s, accepted), hidden: hidden, possible: possible, absence: cor.absence})
+	s.setStatus(&statusInput{claims: accepted, owner: cor.turnOwner(s, accepted), hidden: hidden, possible: possible, absence: cor.absence})
 }
 
 // possibleProcess says which live process may run a stored session though nothing ties it to that; "" if none may. inTurn: it may be the one
@@ -135,7 +135,7 @@ func (cor *correlation) unlinkedSession(who agentProcess, c Claim) Session {
 	if c.Turn != nil {
 		s.Turn = *c.Turn
 	}
-	s.setStatus(&statusInput{stored: s.Turn, claims: []Claim{c}})
+	s.setStatus(&statusInput{claims: []Claim{c}})
 	s.Evidence = []Evidence{{Claim: c, Accepted: true, Why: "a live process of the agent that no evidence ties to a session"}}
 	for _, i := range cor.evidenceByProcess[who] {
 		s.Evidence = append(s.Evidence, cor.evidence[i])

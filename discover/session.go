@@ -216,12 +216,6 @@ const GroupEnv = "AGENTCTL_GROUP"
 // is the record of the group.
 const GroupBranchPrefix = "try/"
 
-// Environ returns those of the named variables that an agent's process was started with. It reads the group along, which all
-// processes that run sessions are asked for, so that the environment is read once.
-func Environ(p proc.Process, keys ...string) (map[string]string, error) {
-	return p.Env(append(keys, GroupEnv)...)
-}
-
 // groupOf returns a session's launch group: from its live process, or else from its branch.
 func groupOf(s *Session) string {
 	for _, p := range s.AllProcesses() {

@@ -33,10 +33,8 @@ const (
 	OutcomeUnknown Outcome = "unknown"
 )
 
-// statusInput is all that bears on the status of a session.
+// statusInput is all that bears on the status of a session beside its newest turn, as storage has it.
 type statusInput struct {
-	// stored is the session's newest turn as storage has it.
-	stored Turn
 	// vanished: neither storage nor a process names the session any more, so its outcome is not known.
 	vanished bool
 	// claims are the accepted claims of live processes; there are none if no process is known to run the session.
@@ -52,85 +50,71 @@ type statusInput struct {
 	absence absence
 }
 
-// statusDecision is the status of a session with all that follows from it.
-type statusDecision struct {
-	Status     Status
-	Outcome    Outcome
-	WaitingFor string
-	WaitingOn  *WaitingOn
-	Error      string
-	// Reason is why the session has this status, as a sentence.
-	Reason string
-	// turn is the stored turn, corrected for ownership.
-	turn Turn
-}
-
-// statusOf decides the status of a session. No other function does. A session without an accepted claim is stopped, whatever
-// storage says, unless a process that may run it is out of sight. A session with a live process is never stopped, however its
-// turn ended.
-func statusOf(in *statusInput) statusDecision {
-	turn, why := in.owner.correct(in.stored)
-	d := statusDecision{turn: turn}
+// setStatus decides the status of a session, with its outcome and the reason. No other function does. A session without an accepted claim
+// is stopped, whatever storage says, unless a process that may run it is out of sight. A session with a live process is never stopped,
+// however its turn ended; its turn is then corrected for whose it is.
+func (s *Session) setStatus(in *statusInput) {
+	s.Outcome, s.WaitingFor, s.WaitingOn, s.Error = "", "", nil, ""
 	switch {
 	case len(in.claims) > 0:
-		d.setLive(in, why)
+		s.setLive(in)
 	case in.hidden != "":
-		d.Status, d.Reason = Unknown, "whether a process runs it is not known: "+in.hidden
+		s.Status, s.Reason = Unknown, "whether a process runs it is not known: "+in.hidden
 	default:
-		d.setStopped(in)
+		s.setStopped(in)
 	}
-	return d
 }
 
-// setLive decides for a session that live processes run: by what they show of the turn, or else by the stored turn. why says what
-// the stored turn is.
-func (d *statusDecision) setLive(in *statusInput, why string) {
+// setLive decides for a session that live processes run: by what they show of the turn, or else by the stored turn.
+func (s *Session) setLive(in *statusInput) {
+	stored, why := in.owner.correct(s.Turn)
+	s.Turn = stored // the record is a copy
 	live := liveText(in.claims)
 	if i := slices.IndexFunc(in.claims, func(c Claim) bool { return c.Unreadable != "" }); i >= 0 {
-		d.Status, d.Reason = Unknown, live+"; what process "+pidText(in.claims[i])+" does is not known: "+in.claims[i].Unreadable
+		s.Status, s.Reason = Unknown, live+"; what process "+pidText(in.claims[i])+" does is not known: "+in.claims[i].Unreadable
 		return
 	}
-	fallback, why := in.owner.substitute(d.turn, why)
+	fallback, why := in.owner.substitute(stored, why)
 	turn := fallback
 	if shown := mostUrgent(in.claims); shown != nil {
 		turn = *shown.Turn
-		d.Reason = live + shownText(in.claims, shown, fallback)
+		s.Reason = live + shownText(in.claims, shown, fallback)
 	} else {
-		d.Reason = live + "; " + why
+		s.Reason = live + "; " + why
 	}
-	d.Status = Idle
+	s.Status = Idle
 	switch turn.State {
 	case TurnWaiting:
-		d.Status, d.WaitingFor, d.WaitingOn = Waiting, turn.WaitingFor, turn.WaitingOn
+		s.Status, s.WaitingFor, s.WaitingOn = Waiting, turn.WaitingFor, turn.WaitingOn
 	case TurnOpen, TurnUnknown:
-		d.Status = Running
+		s.Status = Running
 	default:
 		// A process that shows an ended turn does not say how it ended; storage does.
-		if d.Error = turn.Error; fallback.State == TurnFailed {
-			d.Error = fallback.Error
+		if s.Error = turn.Error; fallback.State == TurnFailed {
+			s.Error = fallback.Error
 		}
 	}
 }
 
 // setStopped decides for a session that no process runs.
-func (d *statusDecision) setStopped(in *statusInput) {
-	d.Status, d.Outcome = Stopped, OutcomeUnknown
+func (s *Session) setStopped(in *statusInput) {
+	s.Status, s.Outcome = Stopped, OutcomeUnknown
 	if in.vanished {
-		d.Reason = in.absence.text() + "; its storage does not have it any more"
+		s.Reason = in.absence.text() + "; its storage does not have it any more"
 		return
 	}
-	d.Reason = in.absence.text()
+	s.Reason = in.absence.text()
 	if in.possible != "" {
-		d.Reason = "no process is known to run it; " + in.possible
+		s.Reason = "no process is known to run it; " + in.possible
 	}
-	d.Reason += "; " + d.turn.lastText()
-	switch d.turn.State {
+	s.Reason += "; " + s.Turn.lastText()
+	switch s.Turn.State {
 	case TurnDone:
-		d.Outcome = Completed
+		s.Outcome = Completed
 	case TurnOpen, TurnWaiting, TurnInterrupted:
-		d.Outcome = Interrupted
+		s.Outcome = Interrupted
 	case TurnFailed:
-		d.Outcome, d.Error = Failed, d.turn.Error
+		s.Outcome, s.Error = Failed, s.Turn.Error
 	}
 }
 
@@ -152,21 +136,11 @@ func urgency(s TurnState) int {
 	}, s)
 }
 
-// setStatus sets the status of a session. Nothing else sets it.
-func (s *Session) setStatus(in *statusInput) {
-	d := statusOf(in)
-	s.Status, s.Outcome, s.Error = d.Status, d.Outcome, d.Error
-	s.WaitingFor, s.WaitingOn, s.Reason = d.WaitingFor, d.WaitingOn, d.Reason
-	if len(in.claims) > 0 { // the record is then a copy
-		s.Turn = d.turn
-	}
-}
-
 // Vanished returns the session as it is when neither storage nor a process names it any more: stopped, with an unknown
 // outcome.
 func (s Session) Vanished() Session {
 	s.Processes, s.Clients, s.Evidence, s.Shared = nil, nil, nil, false
-	s.setStatus(&statusInput{stored: s.Turn, vanished: true})
+	s.setStatus(&statusInput{vanished: true})
 	return s
 }
 

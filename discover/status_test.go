@@ -10,6 +10,24 @@ import (
 	"agentctl/tests/proctest"
 )
 
+// statusOf returns a session whose stored turn this is, with its status.
+func statusOf(stored Turn, in statusInput) Session {
+	s := Session{Record: &Record{Turn: stored}}
+	s.setStatus(&in)
+	return s
+}
+
+// want is what is expected of a session's status.
+type want struct {
+	Status     Status
+	Outcome    Outcome
+	WaitingFor string
+	Error      string
+	turn       Turn
+}
+
+func wanted(s Session) want { return want{s.Status, s.Outcome, s.WaitingFor, s.Error, s.Turn} }
+
 func TestStatusOfTheTurnAndTheClaims(t *testing.T) {
 	shows := func(s TurnState) []Claim { return []Claim{{Turn: &Turn{State: s, WaitingFor: "permission"}}} }
 	silent := []Claim{{}}
@@ -17,30 +35,30 @@ func TestStatusOfTheTurnAndTheClaims(t *testing.T) {
 		name   string
 		stored Turn
 		live   []Claim
-		want   statusDecision
+		want   want
 	}{
-		{"dead, done", Turn{State: TurnDone}, nil, statusDecision{Status: Stopped, Outcome: Completed}},
-		{"dead, mid-turn", Turn{State: TurnOpen}, nil, statusDecision{Status: Stopped, Outcome: Interrupted}},
-		{"dead while it waited", Turn{State: TurnWaiting}, nil, statusDecision{Status: Stopped, Outcome: Interrupted}},
-		{"dead, aborted", Turn{State: TurnInterrupted}, nil, statusDecision{Status: Stopped, Outcome: Interrupted}},
-		{"dead, failed", Turn{State: TurnFailed, Error: "x"}, nil, statusDecision{Status: Stopped, Outcome: Failed, Error: "x"}},
-		{"dead, never asked", Turn{State: TurnNone}, nil, statusDecision{Status: Stopped, Outcome: OutcomeUnknown}},
-		{"dead, too old to tell", Turn{}, nil, statusDecision{Status: Stopped, Outcome: OutcomeUnknown}},
-		{"live, cannot be told", Turn{}, silent, statusDecision{Status: Running}},
-		{"live, never asked", Turn{State: TurnNone}, silent, statusDecision{Status: Idle}},
-		{"live, mid-turn", Turn{State: TurnOpen}, silent, statusDecision{Status: Running}},
-		{"live, done", Turn{State: TurnDone}, silent, statusDecision{Status: Idle}},
-		{"live, failed", Turn{State: TurnFailed, Error: "x"}, silent, statusDecision{Status: Idle, Error: "x"}},
-		{"the process beats storage", Turn{State: TurnDone}, shows(TurnOpen), statusDecision{Status: Running}},
-		{"it waits", Turn{State: TurnOpen}, shows(TurnWaiting), statusDecision{Status: Waiting, WaitingFor: "permission"}},
-		{"it is idle, storage says why", Turn{State: TurnFailed, Error: "x"}, shows(TurnDone), statusDecision{Status: Idle, Error: "x"}},
-		{"it works again after a failure", Turn{State: TurnFailed, Error: "x"}, shows(TurnOpen), statusDecision{Status: Running}},
-		{"two processes: the one that waits", Turn{}, append(shows(TurnOpen), shows(TurnWaiting)...), statusDecision{Status: Waiting, WaitingFor: "permission"}},
-		{"two processes: the one that works", Turn{}, append(shows(TurnDone), shows(TurnOpen)...), statusDecision{Status: Running}},
+		{"dead, done", Turn{State: TurnDone}, nil, want{Status: Stopped, Outcome: Completed}},
+		{"dead, mid-turn", Turn{State: TurnOpen}, nil, want{Status: Stopped, Outcome: Interrupted}},
+		{"dead while it waited", Turn{State: TurnWaiting}, nil, want{Status: Stopped, Outcome: Interrupted}},
+		{"dead, aborted", Turn{State: TurnInterrupted}, nil, want{Status: Stopped, Outcome: Interrupted}},
+		{"dead, failed", Turn{State: TurnFailed, Error: "x"}, nil, want{Status: Stopped, Outcome: Failed, Error: "x"}},
+		{"dead, never asked", Turn{State: TurnNone}, nil, want{Status: Stopped, Outcome: OutcomeUnknown}},
+		{"dead, too old to tell", Turn{}, nil, want{Status: Stopped, Outcome: OutcomeUnknown}},
+		{"live, cannot be told", Turn{}, silent, want{Status: Running}},
+		{"live, never asked", Turn{State: TurnNone}, silent, want{Status: Idle}},
+		{"live, mid-turn", Turn{State: TurnOpen}, silent, want{Status: Running}},
+		{"live, done", Turn{State: TurnDone}, silent, want{Status: Idle}},
+		{"live, failed", Turn{State: TurnFailed, Error: "x"}, silent, want{Status: Idle, Error: "x"}},
+		{"the process beats storage", Turn{State: TurnDone}, shows(TurnOpen), want{Status: Running}},
+		{"it waits", Turn{State: TurnOpen}, shows(TurnWaiting), want{Status: Waiting, WaitingFor: "permission"}},
+		{"it is idle, storage says why", Turn{State: TurnFailed, Error: "x"}, shows(TurnDone), want{Status: Idle, Error: "x"}},
+		{"it works again after a failure", Turn{State: TurnFailed, Error: "x"}, shows(TurnOpen), want{Status: Running}},
+		{"two processes: the one that waits", Turn{}, append(shows(TurnOpen), shows(TurnWaiting)...), want{Status: Waiting, WaitingFor: "permission"}},
+		{"two processes: the one that works", Turn{}, append(shows(TurnDone), shows(TurnOpen)...), want{Status: Running}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			got := statusOf(&statusInput{stored: c.stored, claims: c.live})
-			if c.want.turn, c.want.Reason = c.stored, got.Reason; got != c.want {
+			c.want.turn = c.stored
+			if got := wanted(statusOf(c.stored, statusInput{claims: c.live})); got != c.want {
 				t.Errorf("got %+v, want %+v", got, c.want)
 			}
 		})
@@ -51,33 +69,34 @@ func TestStatusOfTheTurnAndTheClaims(t *testing.T) {
 func TestStatusOfAllFacts(t *testing.T) {
 	open, done := Turn{State: TurnOpen}, Turn{State: TurnDone}
 	silent := []Claim{{}}
-	gone, unknown := statusDecision{Status: Stopped, Outcome: OutcomeUnknown, turn: done}, statusDecision{Status: Unknown, turn: done}
+	gone, unknown := want{Status: Stopped, Outcome: OutcomeUnknown, turn: done}, want{Status: Unknown, turn: done}
 	for name, c := range map[string]struct {
-		facts statusInput
-		want  statusDecision
+		stored Turn
+		facts  statusInput
+		want   want
 	}{
-		"nothing names it any more":              {statusInput{stored: done, vanished: true}, gone},
-		"nothing names it, processes are hidden": {statusInput{stored: done, vanished: true, hidden: "x"}, unknown},
-		"processes are hidden":                   {statusInput{stored: done, hidden: "x"}, unknown},
-		"processes are hidden, its own is not":   {statusInput{stored: done, claims: silent, hidden: "x"}, statusDecision{Status: Idle, turn: done}},
-		"its process cannot be read":             {statusInput{stored: done, claims: []Claim{{Unreadable: "x"}}}, unknown},
+		"nothing names it any more":              {done, statusInput{vanished: true}, gone},
+		"nothing names it, processes are hidden": {done, statusInput{vanished: true, hidden: "x"}, unknown},
+		"processes are hidden":                   {done, statusInput{hidden: "x"}, unknown},
+		"processes are hidden, its own is not":   {done, statusInput{claims: silent, hidden: "x"}, want{Status: Idle, turn: done}},
+		"its process cannot be read":             {done, statusInput{claims: []Claim{{Unreadable: "x"}}}, unknown},
 		"the turn was cut": {
-			statusInput{stored: open, claims: silent, owner: turnOwner{ownerEnded: true}},
-			statusDecision{Status: Idle, turn: Turn{State: TurnInterrupted}},
+			open, statusInput{claims: silent, owner: turnOwner{ownerEnded: true}},
+			want{Status: Idle, turn: Turn{State: TurnInterrupted}},
 		},
 		"it waits for a command": {
-			statusInput{stored: Turn{State: TurnWaiting}, claims: silent, owner: turnOwner{childStarted: true}},
-			statusDecision{Status: Running, turn: open},
+			Turn{State: TurnWaiting}, statusInput{claims: silent, owner: turnOwner{childStarted: true}},
+			want{Status: Running, turn: open},
 		},
 		"it has just begun": {
-			statusInput{stored: Turn{State: TurnNone}, claims: silent, owner: turnOwner{processTurns: []processTurn{{Turn: open}}}},
-			statusDecision{Status: Running, turn: Turn{State: TurnNone}},
+			Turn{State: TurnNone}, statusInput{claims: silent, owner: turnOwner{processTurns: []processTurn{{Turn: open}}}},
+			want{Status: Running, turn: Turn{State: TurnNone}},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			got := statusOf(&c.facts)
-			if c.want.Reason = got.Reason; got != c.want {
-				t.Errorf("got %+v, want %+v", got, c.want)
+			got := statusOf(c.stored, c.facts)
+			if wanted(got) != c.want {
+				t.Errorf("got %+v, want %+v", wanted(got), c.want)
 			}
 			if got.Reason == "" {
 				t.Error("it has no reason")
@@ -102,91 +121,92 @@ func TestReasons(t *testing.T) {
 	open, done, failed := Turn{State: TurnOpen}, Turn{State: TurnDone}, Turn{State: TurnFailed, Error: "x"}
 	inferred := Turn{State: TurnWaiting, WaitingFor: "permission", SilentSince: time.Unix(1, 0)}
 	for _, c := range []struct {
+		stored Turn
 		in     statusInput
 		status Status
 		want   string
 	}{
-		{statusInput{stored: done}, Stopped, "no live process runs it; its last stored turn has ended"},
-		{statusInput{stored: open}, Stopped, "no live process runs it; its transcript ends in mid-turn, so the turn was cut short"},
-		{statusInput{stored: inferred}, Stopped, "no live process runs it; its transcript ends while it waits for the user, so the turn was cut short"},
-		{statusInput{stored: Turn{State: TurnNone}}, Stopped, "no live process runs it; its transcript has no prompt"},
-		{statusInput{}, Stopped, "no live process runs it; its storage does not say how the last turn ended"},
-		{statusInput{stored: done, vanished: true}, Stopped, "no live process runs it; its storage does not have it any more"},
+		{done, statusInput{}, Stopped, "no live process runs it; its last stored turn has ended"},
+		{open, statusInput{}, Stopped, "no live process runs it; its transcript ends in mid-turn, so the turn was cut short"},
+		{inferred, statusInput{}, Stopped, "no live process runs it; its transcript ends while it waits for the user, so the turn was cut short"},
+		{Turn{State: TurnNone}, statusInput{}, Stopped, "no live process runs it; its transcript has no prompt"},
+		{Turn{}, statusInput{}, Stopped, "no live process runs it; its storage does not say how the last turn ended"},
+		{done, statusInput{vanished: true}, Stopped, "no live process runs it; its storage does not have it any more"},
 		{
-			statusInput{stored: done, absence: absence{searched: 412}},
+			done, statusInput{absence: absence{searched: 412}},
 			Stopped,
 			"no live process runs it: none of 412 processes that were searched shows it; its last stored turn has ended",
 		},
 		{
-			statusInput{stored: failed, absence: absence{searched: 412, unreadable: 3}},
+			failed, statusInput{absence: absence{searched: 412, unreadable: 3}},
 			Stopped,
 			"no live process runs it: none of 412 processes that were searched shows it, and 3 could not be searched; its last stored turn has failed",
 		},
 		{
-			statusInput{stored: done, hidden: errInSandbox.Error()},
+			done, statusInput{hidden: errInSandbox.Error()},
 			Unknown,
 			"whether a process runs it is not known: inside an agent's sandbox other sessions cannot be seen",
 		},
-		{statusInput{stored: done, claims: []Claim{claim(1)}}, Idle, "process 1 is live; its newest stored turn has ended"},
-		{statusInput{claims: []Claim{claim(1)}}, Running, "process 1 is live; nothing says whether its newest turn has ended"},
-		{statusInput{stored: Turn{State: TurnNone}, claims: []Claim{claim(1)}}, Idle, "process 1 is live; nothing was asked yet"},
-		{statusInput{stored: done, claims: []Claim{claim(1, TurnOpen)}}, Running, "process 1 is live and shows that the turn is in progress"},
-		{statusInput{stored: done, claims: []Claim{claim(1), claim(1, TurnOpen)}}, Running, "process 1 is live and shows that the turn is in progress"},
+		{done, statusInput{claims: []Claim{claim(1)}}, Idle, "process 1 is live; its newest stored turn has ended"},
+		{Turn{}, statusInput{claims: []Claim{claim(1)}}, Running, "process 1 is live; nothing says whether its newest turn has ended"},
+		{Turn{State: TurnNone}, statusInput{claims: []Claim{claim(1)}}, Idle, "process 1 is live; nothing was asked yet"},
+		{done, statusInput{claims: []Claim{claim(1, TurnOpen)}}, Running, "process 1 is live and shows that the turn is in progress"},
+		{done, statusInput{claims: []Claim{claim(1), claim(1, TurnOpen)}}, Running, "process 1 is live and shows that the turn is in progress"},
 		{
-			statusInput{stored: failed, claims: []Claim{claim(1, TurnDone)}},
+			failed, statusInput{claims: []Claim{claim(1, TurnDone)}},
 			Idle,
 			"process 1 is live and shows that the turn has ended; by its storage it has failed",
 		},
 		{
-			statusInput{stored: done, claims: []Claim{claim(1, TurnDone), claim(2, TurnWaiting)}},
+			done, statusInput{claims: []Claim{claim(1, TurnDone), claim(2, TurnWaiting)}},
 			Waiting,
 			"processes 1, 2 are live; process 2 shows that the turn is blocked on the user",
 		},
 		{
-			statusInput{stored: done, claims: []Claim{claim(1), claim(2)}},
+			done, statusInput{claims: []Claim{claim(1), claim(2)}},
 			Idle,
 			"processes 1, 2 are live; its newest stored turn has ended",
 		},
 		{
-			statusInput{stored: open, claims: []Claim{claim(1)}, owner: turnOwner{ownerEnded: true}},
+			open, statusInput{claims: []Claim{claim(1)}, owner: turnOwner{ownerEnded: true}},
 			Idle,
 			"process 1 is live; the turn that its storage has is older than the process: it was cut short when an earlier process ended",
 		},
-		{statusInput{stored: done, claims: []Claim{claim(1)}, owner: turnOwner{ownerEnded: true}}, Idle, "process 1 is live; its newest stored turn has ended"},
+		{done, statusInput{claims: []Claim{claim(1)}, owner: turnOwner{ownerEnded: true}}, Idle, "process 1 is live; its newest stored turn has ended"},
 		{
-			statusInput{stored: inferred, claims: []Claim{claim(1)}},
+			inferred, statusInput{claims: []Claim{claim(1)}},
 			Waiting,
 			"process 1 is live; its storage has no result of the last tool call, and no command of that call runs: it waits for permission",
 		},
 		{
-			statusInput{stored: inferred, claims: []Claim{claim(1)}, owner: turnOwner{childStarted: true}},
+			inferred, statusInput{claims: []Claim{claim(1)}, owner: turnOwner{childStarted: true}},
 			Running,
 			"process 1 is live; its storage has no result of the last tool call, and the process has started a child since: the turn is in progress",
 		},
 		{
-			statusInput{stored: done, claims: []Claim{claim(1)}, owner: turnOwner{processTurns: []processTurn{{open, true}}}},
+			done, statusInput{claims: []Claim{claim(1)}, owner: turnOwner{processTurns: []processTurn{{open, true}}}},
 			Running,
 			"process 1 is live; its storage does not have the turn of this process yet, which is in progress",
 		},
 		{
-			statusInput{stored: Turn{State: TurnNone}, claims: []Claim{claim(1)}, owner: turnOwner{processTurns: []processTurn{{Turn{State: TurnNone}, false}}}},
+			Turn{State: TurnNone}, statusInput{claims: []Claim{claim(1)}, owner: turnOwner{processTurns: []processTurn{{Turn{State: TurnNone}, false}}}},
 			Idle,
 			"process 1 is live; nothing was asked yet",
 		},
-		{statusInput{claims: []Claim{agent}}, Running, "process 7 is live, and nothing names its session; nothing says whether its newest turn has ended"},
+		{Turn{}, statusInput{claims: []Claim{agent}}, Running, "process 7 is live, and nothing names its session; nothing says whether its newest turn has ended"},
 		{
-			statusInput{claims: []Claim{named}},
+			Turn{}, statusInput{claims: []Claim{named}},
 			Running,
 			"process 7 is live, only its name says that it is the agent, and nothing names its session; nothing says whether its newest turn has ended",
 		},
-		{statusInput{claims: []Claim{idle}}, Idle, "process 7 is live, and nothing names its session; it shows that the turn has not begun"},
+		{Turn{}, statusInput{claims: []Claim{idle}}, Idle, "process 7 is live, and nothing names its session; it shows that the turn has not begun"},
 		{
-			statusInput{claims: []Claim{unreadable}},
+			Turn{}, statusInput{claims: []Claim{unreadable}},
 			Unknown,
 			"process 7 is live, and nothing names its session; what process 7 does is not known: its open files: permission denied",
 		},
 	} {
-		if got := statusOf(&c.in); got.Reason != c.want || got.Status != c.status {
+		if got := statusOf(c.stored, c.in); got.Reason != c.want || got.Status != c.status {
 			t.Errorf("%s because %s\nwant %s because %s", got.Status, got.Reason, c.status, c.want)
 		}
 	}

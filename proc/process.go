@@ -43,9 +43,6 @@ type ID struct {
 	Birth string
 }
 
-// IsZero reports whether id identifies no process.
-func (id ID) IsZero() bool { return id == ID{} }
-
 // String returns the pid alone, for messages.
 func (id ID) String() string { return fmt.Sprintf("pid %d", id.PID) }
 

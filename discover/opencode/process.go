@@ -125,7 +125,7 @@ func inspect(p proc.Process) (q process, ok bool) {
 	if q.args, _ = argsOf(p); !named && !holdsStore(files, q.args) {
 		return q, false
 	}
-	env, envErr := discover.Environ(p, dataKey, "HOME", dbKey, bunKey, stateKey)
+	env, envErr := p.Env(dataKey, "HOME", dbKey, bunKey, stateKey)
 	if errors.Is(envErr, proc.ErrGone) || env[bunKey] == "1" {
 		return q, false
 	}

@@ -81,7 +81,7 @@ const shellKey = "_"
 
 func inspect(table *proc.Table, p proc.Process) *process {
 	agent := &process{Process: p, table: table}
-	env, err := discover.Environ(p, launchedKey, sessionKey, agentKey, shellKey, homeVariables().Key, sessionDirVariables().Key, "HOME")
+	env, err := p.Env(launchedKey, sessionKey, agentKey, shellKey, homeVariables().Key, sessionDirVariables().Key, "HOME")
 	if err != nil {
 		agent.unreadable = "its environment: " + storage.Cause(err).Error()
 		return agent
