@@ -155,13 +155,10 @@ func requestObject(ctx context.Context, scanner *discover.Scanner, s discover.Se
 	} else if call := launch.FindCall(ctx, scanner, s, r.Call); out.Text == "" && call != nil {
 		out.Text = render.InputText(call.Input)
 	}
-	for _, q := range r.Questions {
-		choices := make([]object.Choice, len(q.Choices))
-		for i, c := range q.Choices {
-			choices[i] = object.Choice(c)
-		}
-		out.Questions = append(out.Questions, object.Question{Header: q.Header, Text: q.Text, Choices: choices, Multiple: q.Multiple, FreeText: q.FreeText})
-	}
+	out.Questions = convert(r.Questions, func(q launch.Question) object.Question {
+		choices := convert(q.Choices, func(c launch.Choice) object.Choice { return object.Choice(c) })
+		return object.Question{Header: q.Header, Text: q.Text, Choices: choices, Multiple: q.Multiple, FreeText: q.FreeText}
+	})
 	return out
 }
 
@@ -234,10 +231,8 @@ func isReplyWord(word string) bool {
 // answerTo returns the choices that a text means, or the text itself. A word that answers a permission is no text: the user may not have expected a
 // question.
 func answerTo(q launch.Question, text string) ([]string, error) {
-	var choices, chosen []string
-	for _, c := range q.Choices {
-		choices = append(choices, c.Label)
-	}
+	var chosen []string
+	choices := convert(q.Choices, func(c launch.Choice) string { return c.Label })
 	index := func(text string) int {
 		return slices.IndexFunc(choices, func(label string) bool { return strings.EqualFold(label, strings.TrimSpace(text)) })
 	}

@@ -29,10 +29,7 @@ func ArrangeArgs(app *cli.App, args []string) ([]string, error) {
 	if verb.SkipFlagParsing {
 		return args, nil
 	}
-	names := []string{}
-	for _, v := range verbs {
-		names = append(names, v.Name)
-	}
+	names := convert(verbs, func(c *cli.Command) string { return c.Name })
 	if len(verb.Subcommands) > 0 {
 		return append(names, "--help"), nil
 	}

@@ -103,14 +103,18 @@ func (t *target) attach(ctx context.Context, table *proc.Table) error {
 	if !t.Terminal {
 		return t.unable(noTerminal)
 	}
-	command, ok, err := t.client(ctx)
+	environment := launch.NewEnvironment(t.Environ, t.Adapters)
+	command, ok, err := launch.AdapterOf(t.Adapters, t.session.Agent).AttachCommand(ctx, t.reachable, environment) // of a background service
+	if err == nil && ok {
+		err = command.Supported(ctx, t.session.Agent, environment)
+	}
 	switch {
 	case ctx.Err() != nil:
 		return ctx.Err()
 	case err != nil:
 		return t.explain(err)
 	case ok:
-		return t.Exec(launch.Spec{Args: command.Args, Env: command.Env, Dir: clientDir(command.Dir)}, launch.NewEnvironment(t.Environ, t.Adapters))
+		return t.Exec(launch.Spec{Args: command.Args, Env: command.Env, Dir: clientDir(command.Dir)}, environment)
 	case t.paneErr != nil:
 		return t.explain(t.paneErr)
 	case t.pane == nil:
@@ -125,16 +129,6 @@ func (t *target) attach(ctx context.Context, table *proc.Table) error {
 		return t.explain(err)
 	}
 	return t.follow(ctx, way)
-}
-
-// client returns the command of the agent's own client, if a background service runs the session.
-func (t *target) client(ctx context.Context) (command launch.Command, ok bool, err error) {
-	environment := launch.NewEnvironment(t.Environ, t.Adapters)
-	command, ok, err = launch.AdapterOf(t.Adapters, t.session.Agent).AttachCommand(ctx, t.reachable, environment)
-	if err == nil && ok {
-		err = command.Supported(ctx, t.session.Agent, environment)
-	}
-	return command, ok, err
 }
 
 // follow runs the command that selects the pane, or replaces this process by the one that shows it.

@@ -136,11 +136,7 @@ func takesValue(verb *cli.Command, word string) bool {
 }
 
 func candidatesOf(prefix string, words ...string) []candidate {
-	var out []candidate
-	for _, w := range words {
-		out = append(out, candidate{prefix + w, ""})
-	}
-	return out
+	return convert(words, func(w string) candidate { return candidate{prefix + w, ""} })
 }
 
 // maxSessions bounds the sessions that are offered, the newest.

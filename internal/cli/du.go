@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 
@@ -194,10 +195,7 @@ func (d *diskRow) add(owner *discover.Record, kind string, u discover.DiskUse) {
 
 // report returns the rows, the largest first, at most limit of them if that is not 0.
 func (d *diskSums) report(limit int) object.DiskUsage {
-	u := object.DiskUsage{By: d.by, Rows: []object.DiskRow{}, Total: d.total.row()}
-	for _, row := range d.rows {
-		u.Rows = append(u.Rows, row.row())
-	}
+	u := object.DiskUsage{By: d.by, Rows: convert(slices.Collect(maps.Values(d.rows)), (*diskRow).row), Total: d.total.row()}
 	slices.SortFunc(u.Rows, func(a, b object.DiskRow) int {
 		return cmp.Or(cmp.Compare(b.Bytes, a.Bytes), cmp.Compare(a.Key, b.Key), cmp.Compare(a.Path, b.Path))
 	})

@@ -95,11 +95,7 @@ func (env Env) NewScanner(homes map[string][]string) *discover.Scanner {
 
 // AgentNames returns the names that --adapter and the table homes of the configuration take.
 func (env Env) AgentNames() []string {
-	var names []string
-	for _, a := range env.Adapters {
-		names = append(names, string(a.Name()))
-	}
-	return names
+	return convert(env.Adapters, func(a discover.Adapter) string { return string(a.Name()) })
 }
 
 // The assumed size of a terminal that does not report one.

@@ -73,21 +73,18 @@ func textOf(ctx context.Context, env Env, words []string) ([]byte, error) {
 		return nil, err
 	}
 	pages := Pages(app)
-	for _, name := range names {
-		p, ok := manual.Find(pages, name)
-		switch {
-		case !ok:
-			return nil, UsageError("help", "the manual has no page for %s", name)
-		case b.Len() > 0:
+	for i, name := range names {
+		if i > 0 {
 			b.WriteString("\n")
 		}
+		p, _ := manual.Find(pages, name) // docs/cli.md has a section for each command
 		b.WriteString(p.Text(env.helpWidth()))
 	}
 	return b.Bytes(), nil
 }
 
 // pageNames returns the pages for these words: that of a command, those of all commands below it, or that of the program.
-func pageNames(app *cli.App, words []string) (names []string, err error) {
+func pageNames(app *cli.App, words []string) (_ []string, err error) {
 	path, rest := []*cli.Command{{Name: manual.Program}}, words[1:]
 	if words[0] != manual.Program {
 		if path, rest, err = descend(app, words); err != nil {
@@ -98,17 +95,12 @@ func pageNames(app *cli.App, words []string) (names []string, err error) {
 	if len(rest) > 0 {
 		return nil, UsageError("help", "%s has no command %q", CommandName(command), rest[0])
 	}
-	for _, c := range Leaves([]*cli.Command{command}) {
-		names = append(names, CommandName(c))
-	}
-	return names, nil
+	return convert(Leaves([]*cli.Command{command}), CommandName), nil
 }
 
 // Pages returns the manual of the commands of an application.
 func Pages(app *cli.App) []manual.Page {
-	var commands []manual.Command
-	for _, c := range Leaves(app.Commands) {
-		commands = append(commands, manual.Command{Name: CommandName(c), Usage: c.Usage, Flags: FlagNames(c)})
-	}
-	return manual.Pages(app.Usage, commands)
+	return manual.Pages(app.Usage, convert(Leaves(app.Commands), func(c *cli.Command) manual.Command {
+		return manual.Command{Name: CommandName(c), Usage: c.Usage, Flags: FlagNames(c)}
+	}))
 }

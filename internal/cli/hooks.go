@@ -98,14 +98,12 @@ func runHooksChange(ctx context.Context, env Env, verb string, o *hookOptions, d
 	if err != nil {
 		return err
 	}
-	var out []object.GitHook
-	for _, h := range list {
-		out = append(out, object.GitHook{
+	return PrintRows(c, convert(list, func(h githooks.Hook) object.GitHook {
+		return object.GitHook{
 			Hook: h.Name, State: string(h.State), Path: h.Path, Program: h.Program, TrailerMerges: h.Merges,
 			Original: h.Original, Manager: h.Manager, Reason: h.Reason, Advice: h.Advice, Changed: h.Changed,
-		})
-	}
-	return PrintRows(c, out, render.GitHookTable)
+		}
+	}), render.GitHookTable)
 }
 
 // programPath is the path of this program for the hooks: its name in PATH if that leads to it, since an update replaces

@@ -172,7 +172,6 @@ func runHostInstall(ctx context.Context, env Env, name string, yes bool) error {
 	return verifyInstall(ctx, env, target)
 }
 
-// copyProgram copies this program.
 func copyProgram(ctx context.Context, env Env, ssh remote.SSH, t remote.Target) error {
 	path, err := env.Executable()
 	if err != nil {

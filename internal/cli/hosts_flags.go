@@ -84,6 +84,9 @@ func (c *Call) HostCalls(ids, rest []string, anyHost bool) ([]HostCall, error) {
 	wanted := map[string][]string{}
 	for _, arg := range ids {
 		name, id, ok := remote.SplitID(arg)
+		if !ok && c.Hosts.none() {
+			name, id, ok = remote.Local, arg, true
+		}
 		_, _, further := remote.SplitID(id)
 		switch {
 		case ok && further:
@@ -97,11 +100,6 @@ func (c *Call) HostCalls(ids, rest []string, anyHost bool) ([]HostCall, error) {
 				targets = append(targets, target)
 			}
 			wanted[name] = append(wanted[name], id)
-		case c.Hosts.none():
-			wanted[remote.Local] = append(wanted[remote.Local], arg)
-			if local := (remote.Target{Name: remote.Local}); !slices.Contains(targets, local) {
-				targets = append(targets, local)
-			}
 		case len(targets) == 1 || anyHost:
 			for _, t := range targets {
 				wanted[t.Name] = append(wanted[t.Name], arg)

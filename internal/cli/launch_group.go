@@ -114,10 +114,7 @@ func (l *launcher) launchGroup(ctx context.Context, calls []HostCall, prepare fu
 	defer stop()
 	endProgress := l.Progress("waiting for the sessions")
 	defer endProgress()
-	var all []*attempt
-	for _, m := range members {
-		all = append(all, l.place(working, m))
-	}
+	all := convert(members, func(m launch.Member) *attempt { return l.place(working, m) })
 	parallel(all, func(a *attempt) { l.start(working, a, nil) })
 	endProgress()
 	var launched []*Launched

@@ -155,11 +155,8 @@ func value[N int64 | float64](n *N) N {
 }
 
 // sortKeys are the values of --sort.
-func sortKeys() (keys []string) {
-	for _, o := range orders()[1:] {
-		keys = append(keys, o.name)
-	}
-	return keys
+func sortKeys() []string {
+	return convert(orders()[1:], func(o order) string { return o.name })
 }
 
 // totalLoad is the processor time, the memory and the tokens of a session.

@@ -150,10 +150,7 @@ func (t *Table) Sessions(now time.Time) (list []object.Session, warnings []strin
 		}
 	}
 	object.SortByAttention(list, now)
-	for _, warning := range t.warnings() {
-		warnings = append(warnings, warning.Error())
-	}
-	return list, warnings, t.updates > 0
+	return list, convert(t.warnings(), (*discover.Warning).Error), t.updates > 0
 }
 
 const (
@@ -199,10 +196,7 @@ func (t *Table) watchLocal(ctx context.Context, c *Call, w *watch.Watcher, i int
 		rows := object.SessionRows{Sessions: SessionObjects(r.Sessions)}
 		warnings := r.Warnings
 		if rows.SetHost(host); host != "" {
-			warnings = nil
-			for _, w := range r.Warnings {
-				warnings = append(warnings, &discover.Warning{Path: host, Err: w})
-			}
+			warnings = convert(r.Warnings, func(w *discover.Warning) *discover.Warning { return &discover.Warning{Path: host, Err: w} })
 		}
 		t.update(i, tableSource{rows.Sessions, warnings, r}, c.Now())
 		return true, nil
@@ -249,11 +243,10 @@ func (t *Table) watchHost(ctx context.Context, c *Call, i int, call HostCall, lo
 	}
 }
 
-func hostWarnings(call HostCall, texts ...string) (warnings []*discover.Warning) {
-	for _, text := range texts {
-		warnings = append(warnings, &discover.Warning{Path: call.Target.Name, Err: errors.New(text)})
-	}
-	return warnings
+func hostWarnings(call HostCall, texts ...string) []*discover.Warning {
+	return convert(texts, func(text string) *discover.Warning {
+		return &discover.Warning{Path: call.Target.Name, Err: errors.New(text)}
+	})
 }
 
 // tasks are the goroutines beside a screen. If one panics, the screen ends, and the panic is repeated once the terminal is restored.

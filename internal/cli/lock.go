@@ -363,11 +363,7 @@ func runLocks(ctx context.Context, env Env, o *CommonFlags) error {
 }
 
 func (c *Call) PrintLocks(list []lock.Lock) error {
-	objects := make([]object.Lock, 0, len(list))
-	for _, l := range list {
-		objects = append(objects, lockObject(l))
-	}
-	return PrintRows(c, objects, render.LockTable)
+	return PrintRows(c, convert(list, lockObject), render.LockTable)
 }
 
 func lockObject(l lock.Lock) object.Lock {

@@ -236,11 +236,7 @@ func (l *logsReader) next(ctx context.Context) []object.Message {
 		} else {
 			list = l.trackers[i].poll(l.Scanner.Messages(ctx, s), l.warnUnread(s))
 		}
-		var messages []object.Message
-		for _, n := range list {
-			messages = append(messages, l.message(n, s))
-		}
-		lists = append(lists, messages)
+		lists = append(lists, convert(list, func(n update) object.Message { return l.message(n, s) }))
 	}
 	all := mergeByTime(lists)
 	if n := l.options.limit; first && n > 0 && len(all) > n {
@@ -274,11 +270,7 @@ func mergeByTime(lists [][]object.Message) []object.Message {
 		}
 	}
 	slices.SortStableFunc(all, func(a, b placed) int { return cmp.Compare(a.at, b.at) })
-	out := make([]object.Message, len(all))
-	for i, p := range all {
-		out[i] = p.Message
-	}
-	return out
+	return convert(all, func(p placed) object.Message { return p.Message })
 }
 
 // once prints the last messages of a session.

@@ -81,9 +81,14 @@ func OlderSessions(n int) string {
 
 // SessionObjects converts sessions to their JSON objects.
 func SessionObjects(sessions []discover.Session) []object.Session {
-	out := make([]object.Session, len(sessions))
-	for i, s := range sessions {
-		out[i] = object.NewSession(s)
+	return convert(sessions, object.NewSession)
+}
+
+// convert returns what a function makes of each element of a list.
+func convert[T, U any](list []T, to func(T) U) []U {
+	out := make([]U, len(list))
+	for i, v := range list {
+		out[i] = to(v)
 	}
 	return out
 }
