@@ -3,6 +3,7 @@ package cli
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -98,29 +99,24 @@ func candidatesHint(sessions []object.Session, total int) string {
 // have that ID; with the agent's home if they share the directory too, or the session's file if they share that. Before it is H: of a session on another host. It is ""
 // for a session without an ID.
 func ArgumentsFor(sessions []object.Session) []string {
-	ids, places, homes := map[string]int{}, map[string]int{}, map[string]int{}
-	for i := range sessions {
-		s := &sessions[i]
+	arguments := func(s object.Session) []string {
 		id := s.Name()
-		ids[id]++
-		places[id+"@"+s.CWD]++
-		homes[id+"@"+s.Home]++
+		return []string{id, id + "@" + s.CWD, id + "@" + s.Home, id + "@" + s.Path}
 	}
-	names := make([]string, len(sessions))
-	for i := range sessions {
-		s := &sessions[i]
-		id := s.Name()
-		switch place := id + "@" + s.CWD; {
-		case s.ID == nil:
-		case ids[id] == 1:
-			names[i] = id
-		case places[place] == 1:
-			names[i] = place
-		case homes[id+"@"+s.Home] == 1:
-			names[i] = id + "@" + s.Home
-		default:
-			names[i] = id + "@" + s.Path
+	meanings := map[string]int{}
+	for _, s := range sessions {
+		for _, arg := range slices.Compact(arguments(s)) {
+			meanings[arg]++
 		}
 	}
-	return names
+	return convert(sessions, func(s object.Session) string {
+		if s.ID == nil {
+			return ""
+		}
+		all := arguments(s)
+		if i := slices.IndexFunc(all, func(arg string) bool { return meanings[arg] == 1 }); i >= 0 {
+			return all[i]
+		}
+		return all[len(all)-1]
+	})
 }
