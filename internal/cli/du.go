@@ -127,7 +127,7 @@ type diskKey struct {
 // diskRow is a row so far.
 type diskRow struct {
 	object.DiskRow
-	parts    map[string]*object.DiskPart
+	parts    map[string]object.DiskPart
 	sessions map[discover.Key]bool
 }
 
@@ -175,7 +175,7 @@ func (d *diskSums) row(owner *discover.Record, u discover.DiskUse) *diskRow {
 // add adds what something takes. Without a kind, it is no part of its own.
 func (d *diskRow) add(owner *discover.Record, kind string, u discover.DiskUse) {
 	if d.sessions == nil {
-		d.sessions, d.parts = map[discover.Key]bool{}, map[string]*object.DiskPart{}
+		d.sessions, d.parts = map[discover.Key]bool{}, map[string]object.DiskPart{}
 	}
 	d.Bytes += u.Bytes
 	d.Estimated = d.Estimated || u.Estimated
@@ -186,11 +186,7 @@ func (d *diskRow) add(owner *discover.Record, kind string, u discover.DiskUse) {
 		return
 	}
 	part := d.parts[kind]
-	if part == nil {
-		part = &object.DiskPart{Kind: kind}
-		d.parts[kind] = part
-	}
-	part.Bytes, part.Files = part.Bytes+u.Bytes, part.Files+u.Files
+	d.parts[kind] = object.DiskPart{Kind: kind, Bytes: part.Bytes + u.Bytes, Files: part.Files + u.Files}
 }
 
 // report returns the rows, the largest first, at most limit of them if that is not 0.
@@ -208,10 +204,7 @@ func (d *diskSums) report(limit int) object.DiskUsage {
 func (d *diskRow) row() object.DiskRow {
 	out := d.DiskRow
 	out.Sessions = len(d.sessions)
-	for _, p := range d.parts {
-		out.Parts = append(out.Parts, *p)
-	}
-	slices.SortFunc(out.Parts, func(a, b object.DiskPart) int {
+	out.Parts = slices.SortedFunc(maps.Values(d.parts), func(a, b object.DiskPart) int {
 		return cmp.Or(cmp.Compare(b.Bytes, a.Bytes), cmp.Compare(a.Kind, b.Kind))
 	})
 	return out

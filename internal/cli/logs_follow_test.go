@@ -85,7 +85,6 @@ func TestSubAgentsThatBeginAreFollowed(t *testing.T) {
 // script is a transcript that a test writes, oldest message first.
 type script struct {
 	messages []discover.Message
-	read     int // messages that were read so far
 	// broken is why all but the last few messages cannot be read.
 	broken error
 	intact int
@@ -97,7 +96,7 @@ func (s *script) all() iter.Seq2[discover.Message, error] {
 			if s.broken != nil && i < len(s.messages)-s.intact {
 				break
 			}
-			if s.read++; !yield(m, nil) {
+			if !yield(m, nil) {
 				return
 			}
 		}
