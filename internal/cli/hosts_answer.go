@@ -133,7 +133,7 @@ func (h *hostReports) callError(code int, err error) error {
 	case err == nil:
 		return ExitWith(code)
 	}
-	if bad, ok := errors.AsType[*remote.Error](err); ok && h.call.acts() && (bad.Kind == remote.Cut || bad.Kind == remote.Silent) {
+	if bad, ok := errors.AsType[*remote.Error](err); ok && mayChange(h.call.Flags) && (bad.Kind == remote.Cut || bad.Kind == remote.Silent) {
 		err = fmt.Errorf("%w; what was asked for may have been done", err)
 	}
 	h.env.WarnOfHost(h.call.Target, err)

@@ -32,8 +32,8 @@ func (h *HostFlags) flags() []cli.Flag {
 // HostCall is what one host is asked.
 type HostCall struct {
 	Target remote.Target
-	// Args is the command line there.
-	Args []string
+	// Flags are the command there and its flags, Arguments what follows a --.
+	Flags, Arguments []string
 	// Stdin is what the command reads there.
 	Stdin []byte
 	// ids are the arguments that name sessions.
@@ -46,9 +46,9 @@ type HostCall struct {
 	answered, complete *atomic.Bool
 }
 
-// newHostCall makes a call. It fails if there is no ssh for it.
-func (env Env) newHostCall(t remote.Target, args ...string) (call HostCall, err error) {
-	call = HostCall{Target: t, Args: args, answered: new(atomic.Bool), complete: new(atomic.Bool)}
+// newHostCall makes a call without arguments. It fails if there is no ssh for it.
+func (env Env) newHostCall(t remote.Target, flags ...string) (call HostCall, err error) {
+	call = HostCall{Target: t, Flags: flags, answered: new(atomic.Bool), complete: new(atomic.Bool)}
 	if !t.IsLocal() {
 		call.ssh, err = env.SSH(t)
 	}
@@ -113,18 +113,24 @@ func (c *Call) HostCalls(ids, rest []string, anyHost bool) ([]HostCall, error) {
 		if len(ids) > 0 && len(wanted[t.Name]) == 0 {
 			continue // an H:ID names another one
 		}
-		call, err := c.newHostCall(t, slices.Concat(c.Hosts.command(), []string{"--"}, wanted[t.Name], rest)...)
+		call, err := c.newHostCall(t, c.Hosts.command()...)
 		if err != nil {
 			return nil, err
 		}
 		call.ids, call.elsewhere = wanted[t.Name], anyHost && len(targets) > 1
+		call.Arguments = slices.Concat(wanted[t.Name], rest)
 		calls = append(calls, call)
 	}
 	return calls, nil
 }
 
-// ID is the first argument of the call.
-func (h HostCall) ID() string { return h.Args[slices.Index(h.Args, "--")+1] }
+// args is the command line of the call.
+func (h HostCall) args() []string {
+	if h.Arguments == nil {
+		return h.Flags
+	}
+	return slices.Concat(h.Flags, []string{"--"}, h.Arguments)
+}
 
 // none reports whether no flag names a host.
 func (h *HostFlags) none() bool { return !h.all && len(h.hosts.Value()) == 0 }
@@ -209,15 +215,13 @@ func removeFlags(words []string, names ...string) []string {
 
 // WithoutFlags returns the call without these flags.
 func (h HostCall) WithoutFlags(names ...string) HostCall {
-	i := slices.Index(h.Args, "--")
-	h.Args = slices.Concat(removeFlags(h.Args[:i], names...), h.Args[i:])
+	h.Flags = removeFlags(h.Flags, names...)
 	return h
 }
 
 // WithFlags returns the call with these flags too.
 func (h HostCall) WithFlags(flags ...string) HostCall {
-	i := slices.Index(h.Args, "--")
-	h.Args = slices.Concat(h.Args[:i], flags, h.Args[i:])
+	h.Flags = slices.Concat(h.Flags, flags)
 	return h
 }
 

@@ -143,7 +143,7 @@ func (env Env) eachHost(ctx context.Context, calls []HostCall, newObject func() 
 			failures[i] = reports.callError(ended.Code, err)
 			call.complete.Store(err == nil && (ended.Code == ExitOK || ended.Code == ExitPartial))
 			call.answered.Store(working.Err() == nil)
-			if ended.Code == ExitNotFound && failures[i] != nil && !call.elsewhere && !call.acts() {
+			if ended.Code == ExitNotFound && failures[i] != nil && !call.elsewhere && !mayChange(call.Flags) {
 				cancel(failures[i]) // as on one host, an ID that means nothing ends the command
 			}
 		})
@@ -169,7 +169,7 @@ func (env Env) SSH(t remote.Target) (remote.SSH, error) {
 
 // runCall runs a call: one for this machine in this process.
 func (env Env) runCall(ctx context.Context, call HostCall, stdout, stderr io.Writer) (remote.Answer, error) {
-	request := remote.Request{Schema: object.SchemaID(), Args: call.Args, Stdin: call.Stdin}
+	request := remote.Request{Schema: object.SchemaID(), Args: call.args(), Stdin: call.Stdin}
 	if call.Target.IsLocal() {
 		f := env
 		f.Stdout, f.Stderr, f.Width, f.Height, f.StderrWidth, f.Terminal = stdout, stderr, 0, 0, 0, false
@@ -200,12 +200,12 @@ func (c *Call) OnTerminal(calls []HostCall, arg string, refused error, here func
 	case calls == nil:
 		return here(arg)
 	case calls[0].Target.IsLocal():
-		return here(calls[0].ID())
+		return here(calls[0].Arguments[0])
 	case refused != nil:
 		return refused
 	}
 	call := calls[0]
-	args := call.ssh.TerminalCommand(call.Target, call.WithoutFlags("json").Args, ExitPartial)
+	args := call.ssh.TerminalCommand(call.Target, call.WithoutFlags("json").args(), ExitPartial)
 	return c.Exec(launch.Spec{Args: args, Dir: clientDir("")}, launch.Environment{Environ: c.Environ})
 }
 
@@ -223,7 +223,7 @@ func (env Env) Answer(ctx context.Context, args []string) int {
 	ctx, hangup := CancelOnHangup(ctx, env.Stdout)
 	defer hangup(nil)
 	code, err := remote.Serve(ctx, env.Caller, args, env.Stdin, env.Stdout, env.Hello(), func(ctx context.Context, r remote.Request) int {
-		defer env.showWork(HostCall{Args: r.Args}.acts())()
+		defer env.showWork(mayChange(r.Args))()
 		now, zone := env.Now, r.Location()
 		env.Now = func() time.Time { return now().In(zone) }
 		return env.runRequest(ctx, r)
@@ -264,12 +264,9 @@ func (env Env) showWork(always bool) (stop func()) {
 	return func() { close(done) }
 }
 
-// acts reports whether the call may change something on the host. Such a call may wait for an agent, which takes none of agentctl's processor time.
-func (h HostCall) acts() bool {
-	flags := h.Args
-	if end := slices.Index(flags, "--"); end >= 0 {
-		flags = flags[:end]
-	}
+// mayChange reports whether a command line may change something on a host. It may wait for an agent, which takes none of agentctl's processor time.
+func mayChange(args []string) bool {
+	flags := removeFlags(args)
 	acting := []string{"launch", "resume", "send", "answer", "stop", "rm", "archive", "unarchive"}
 	return len(flags) > 0 && slices.Contains(acting, flags[0]) && !slices.Contains(flags, "--dry-run")
 }

@@ -240,10 +240,7 @@ func (l *launchOptions) hostCall(ctx context.Context, c *Call, calls []HostCall,
 	if err != nil {
 		return nil, err
 	}
-	end := slices.Index(call.Args, "--")
-	call.Args = slices.Concat(call.Args[:1], args, call.Args[1:end])
-	if rest != nil { // it goes to the agent
-		call.Args = append(append(call.Args, "--"), rest...)
-	}
+	call.Flags = slices.Concat(call.Flags[:1], args, call.Flags[1:])
+	call.Arguments = rest // they go to the agent
 	return []HostCall{call}, nil
 }

@@ -156,7 +156,7 @@ func (p *PromptOptions) ReadFrom(ctx context.Context, c *Call, verb string) erro
 		if calls, err = c.HostCalls([]string{p.From}, nil, false); err != nil {
 			return err
 		}
-		calls[0].Args = []string{"export", "--json", "--tools=" + toolsBrief, "--", calls[0].ID()}
+		calls[0].Flags = []string{"export", "--json", "--tools=" + toolsBrief}
 	}
 	limit := int(min(p.maxFileSize, math.MaxInt32))
 	left := limit

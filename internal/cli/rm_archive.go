@@ -278,7 +278,7 @@ func restrictTo(calls []HostCall, sessions []object.Session) (out []HostCall) {
 		}
 		if len(ids) > 0 {
 			call = call.WithoutFlags("older-than", "cwd", "repo", "group")
-			call.Args = append(call.Args, ids...)
+			call.Arguments = append(call.Arguments, ids...)
 			out = append(out, call)
 		}
 	}

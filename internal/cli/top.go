@@ -51,7 +51,7 @@ func runTop(c *cli.Context, env Env, o *topOptions) error {
 		match, err := o.scope.Match("top")
 		return watch.NewFilterWatcher(call.Scanner, discover.SessionFilter{Agents: call.Agents, WaitingFirst: true, Condition: match}), err
 	}, func(call HostCall) HostCall {
-		call.Args = append([]string{"list"}, call.Args[1:]...)
+		call.Flags = append([]string{"list"}, call.Flags[1:]...)
 		return call.WithFlags("--watch")
 	})
 	if err != nil {
