@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"errors"
@@ -27,7 +26,6 @@ type metricsOptions struct {
 	tokens        bool
 }
 
-// metricsCommand makes the command metrics.
 func metricsCommand(env Env) *cli.Command {
 	o := &metricsOptions{}
 	return &cli.Command{
@@ -62,7 +60,11 @@ func runMetrics(ctx context.Context, env Env, o *metricsOptions) error {
 	}
 	var metrics []object.Metric
 	for _, m := range list {
-		metrics = mergeMetric(metrics, m)
+		if i := slices.IndexFunc(metrics, func(known object.Metric) bool { return known.Name == m.Name }); i >= 0 {
+			metrics[i].Samples = append(metrics[i].Samples, m.Samples...)
+		} else {
+			metrics = append(metrics, m)
+		}
 	}
 	if calls != nil {
 		if failed := after(); ExitCode(failed) == ExitInterrupted {
@@ -107,28 +109,22 @@ func readMetrics(ctx context.Context, c *Call, o *metricsOptions) ([]object.Metr
 	return append(metrics, countWarnings(agents, r.Warnings), buildInfo(c.Env), took), r.Warnings, nil
 }
 
-// printMetrics prints metrics to stdout or a file.
 func printMetrics(ctx context.Context, c *Call, metrics []object.Metric, o *metricsOptions) error {
-	var text bytes.Buffer
-	var err error
-	if o.JSON {
-		metrics = slices.DeleteFunc(metrics, func(m object.Metric) bool { return len(m.Samples) == 0 })
-		err = render.JSONArray(&text, metrics)
-	} else {
-		err = render.Exposition(&text, metrics)
+	metrics = slices.DeleteFunc(metrics, func(m object.Metric) bool { return len(m.Samples) == 0 })
+	write := func(w io.Writer) error {
+		if o.JSON {
+			return render.JSONArray(w, metrics)
+		}
+		return render.Exposition(w, metrics)
 	}
-	switch {
-	case err != nil:
-	case o.output != "" && o.output != "-":
-		err = replaceMetricsFile(ctx, c, o.output, text.Bytes())
-	default:
-		_, err = c.Stdout.Write(text.Bytes())
+	if o.output != "" && o.output != "-" {
+		return replaceMetricsFile(ctx, c, o.output, write)
 	}
-	return err
+	return write(c.Stdout)
 }
 
 // replaceMetricsFile writes a file atomically, readable for all users, but none below an agent's home.
-func replaceMetricsFile(ctx context.Context, c *Call, path string, text []byte) error {
+func replaceMetricsFile(ctx context.Context, c *Call, path string, write func(io.Writer) error) error {
 	if err := CheckDirectory(filepath.Dir(path)); err != nil {
 		return UsageError("metrics", "--output: %v", err)
 	}
@@ -142,10 +138,7 @@ func replaceMetricsFile(ctx context.Context, c *Call, path string, text []byte) 
 	} else if store != "" {
 		return UsageError("metrics", "--output: %s is below %s, where an agent stores its sessions", path, store)
 	}
-	return replaceFile(ctx, path, 0o644, func(w io.Writer) error {
-		_, err := w.Write(text)
-		return err
-	})
+	return replaceFile(ctx, path, 0o644, write)
 }
 
 // countSessions counts the sessions that list -a shows, without sub-agents'. A count of none is 0, not missing.
@@ -300,7 +293,6 @@ func (pu *processUsage) add(processes []proc.Process, labels ...string) {
 	pu.cpu.Add(cpu, labels...)
 }
 
-// hostsUp says which hosts have answered in full.
 func hostsUp(calls []HostCall) object.Metric {
 	up := object.Metric{Name: "agentctl_host_up", Help: "1 if the host has answered in full."}
 	for _, call := range calls {
@@ -311,14 +303,4 @@ func hostsUp(calls []HostCall) object.Metric {
 		up.Add(value, "host", call.Target.Name)
 	}
 	return up
-}
-
-// mergeMetric adds the samples of a host's metric to those of the same name.
-func mergeMetric(metrics []object.Metric, m object.Metric) []object.Metric {
-	i := slices.IndexFunc(metrics, func(known object.Metric) bool { return known.Name == m.Name })
-	if i < 0 {
-		return append(metrics, m)
-	}
-	metrics[i].Samples = append(metrics[i].Samples, m.Samples...)
-	return metrics
 }

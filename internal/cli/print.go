@@ -1,9 +1,20 @@
 package cli
 
 import (
+	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io"
+	"os"
+	"os/exec"
+	"os/signal"
+	"slices"
+	"strings"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
 
 	"agentctl/internal/object"
 	"agentctl/internal/render"
@@ -112,4 +123,108 @@ func printedResults[T any](c *Call, results []T, failed error) error {
 		}
 	}
 	return failed
+}
+
+// Page prints a text that is for people: into a terminal by way of a pager if it has more lines than that. It returns
+// when the pager has ended, however much of the text that has read. What the user types is the pager's, Ctrl-C too;
+// other signals end it. With noPager it prints the text itself.
+func (env Env) Page(ctx context.Context, text []byte, noPager bool) error {
+	pager := env.pager()
+	if noPager || env.Width == 0 || pager == "" || bytes.Count(text, []byte("\n")) < env.Height {
+		_, err := env.Stdout.Write(text)
+		return err
+	}
+	ctx, stop := signal.NotifyContext(context.WithoutCancel(ctx), syscall.SIGTERM, syscall.SIGHUP)
+	defer stop()
+	cmd := exec.Command("/bin/sh", "-c", pager)
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = bytes.NewReader(text), env.Stdout, env.Stderr
+	cmd.Env = slices.Concat([]string{"LESS=FRX", "LV=-c"}, env.Environ) // what the user has set is stronger
+	cmd.WaitDelay = GracePeriod
+	err := runJob(ctx, cmd)
+	switch exit := (*exec.ExitError)(nil); {
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case errors.As(err, &exit) && exit.ExitCode() != missing && exit.ExitCode() != unfit:
+		return nil
+	case err != nil:
+		_, err = env.Stdout.Write(text)
+	}
+	return err
+}
+
+// The shell's exit codes for a program that does not exist, or that cannot be executed.
+const (
+	missing = 127
+	unfit   = 126
+)
+
+// pager is the command that shows long texts, "" if none is wanted.
+func (env Env) pager() string {
+	pager := "less"
+	for _, v := range env.Environ {
+		if p, ok := strings.CutPrefix(v, "PAGER="); ok {
+			pager = p
+		}
+	}
+	if pager == "cat" || env.Getenv("TERM") == "dumb" {
+		return ""
+	}
+	return pager
+}
+
+// ContextWriter is a writer that gives up when the context ends, since a reader that stops reading would block for ever.
+type ContextWriter struct {
+	Context context.Context // its life is one call
+	Out     io.Writer
+}
+
+func (c ContextWriter) Write(text []byte) (int, error) {
+	done := make(chan error, 1)
+	kept := bytes.Clone(text) // it is written still when we have given up
+	go func() {
+		_, err := c.Out.Write(kept)
+		done <- err
+	}()
+	select {
+	case err := <-done:
+		return len(text), err
+	case <-c.Context.Done():
+		return 0, c.Context.Err()
+	}
+}
+
+// CancelOnHangup cancels the context, with EPIPE as its cause, once the other end of the pipe w is closed. SIGPIPE does
+// not end the process meanwhile, so that the command can end what it has started.
+func CancelOnHangup(ctx context.Context, w io.Writer) (context.Context, context.CancelCauseFunc) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	f, ok := w.(*os.File)
+	if !ok {
+		return ctx, cancel
+	}
+	pipes := make(chan os.Signal, 1)
+	signal.Notify(pipes, syscall.SIGPIPE)
+	go func() {
+		defer signal.Stop(pipes)
+		tick := time.NewTicker(time.Second)
+		defer tick.Stop()
+		for {
+			select {
+			case <-tick.C:
+				if hungUp(f) {
+					cancel(syscall.EPIPE)
+					return
+				}
+			case <-ctx.Done():
+				return
+			}
+		}
+	}()
+	return ctx, cancel
+}
+
+// hungUp reports whether f is a pipe or a socket whose other end is closed.
+func hungUp(f *os.File) bool {
+	set := []unix.PollFd{{Fd: int32(f.Fd())}}
+	n, err := unix.Poll(set, 0)
+	return err == nil && n > 0 && set[0].Revents&(unix.POLLERR|unix.POLLHUP) != 0
 }

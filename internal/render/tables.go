@@ -290,14 +290,10 @@ func partsText(parts []object.DiskPart) string {
 	return strings.Join(texts, ", ")
 }
 
-// Exposition writes metrics in the text exposition format of Prometheus, version 0.0.4. It leaves out metrics
-// without samples.
+// Exposition writes metrics in the text exposition format of Prometheus, version 0.0.4. Each has a sample.
 func Exposition(w io.Writer, metrics []object.Metric) error {
 	out := bufio.NewWriter(w)
 	for _, m := range metrics {
-		if len(m.Samples) == 0 {
-			continue
-		}
 		kind := "gauge"
 		if m.Counter {
 			kind = "counter"
