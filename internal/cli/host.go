@@ -146,15 +146,15 @@ func runHostInstall(ctx context.Context, env Env, name string, yes bool) error {
 	ctx, end := Interruptible(ctx)
 	defer end()
 	endProgress := env.Progress("asking " + name)
-	platform, err := ssh.Platform(ctx, target.Destination)
+	uname, platform, err := ssh.Platform(ctx, target.Destination)
 	endProgress()
 	if err != nil {
 		return hostFailed(ctx, env, target, err)
 	}
-	if here := runtime.GOOS + "/" + runtime.GOARCH; platform.Go() != here {
+	if here := runtime.GOOS + "/" + runtime.GOARCH; platform != here {
 		return UnableError(
-			fmt.Sprintf("%s is %s, and this program is for %s", name, platform, here),
-			fmt.Sprintf("copy an agentctl for %s to ~/.local/bin there", platform.Go()),
+			fmt.Sprintf("%s is %s, and this program is for %s", name, uname, here),
+			fmt.Sprintf("copy an agentctl for %s to ~/.local/bin there", platform),
 		)
 	}
 	if !yes {

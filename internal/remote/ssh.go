@@ -260,27 +260,17 @@ func (t *tail) lastLine() (last string) {
 	return last
 }
 
-// Platform is what uname says of a host, such as "Linux x86_64".
-type Platform string
-
-// Go returns the name that Go has for the platform, such as linux/amd64; of another one what uname says.
-func (p Platform) Go() string {
-	names := map[Platform]string{
-		"Linux x86_64": "linux/amd64", "Linux aarch64": "linux/arm64", "Linux arm64": "linux/arm64", "Darwin x86_64": "darwin/amd64", "Darwin arm64": "darwin/arm64",
-	}
-	if name, ok := names[p]; ok {
-		return name
-	}
-	return string(p)
-}
-
-// Platform asks a host for its platform.
-func (s SSH) Platform(ctx context.Context, destination string) (Platform, error) {
-	words, err := s.shell(ctx, destination, "r=$(uname -sm)", nil)
-	if err == nil && (words == "" || strings.ContainsFunc(words, func(r rune) bool { return r < ' ' || r > '~' })) {
+// Platform asks a host for its platform. uname is what that says of it, such as "Linux x86_64", and name the name that Go has, such as linux/amd64; of
+// another platform both are the same.
+func (s SSH) Platform(ctx context.Context, destination string) (uname, name string, err error) {
+	uname, err = s.shell(ctx, destination, "r=$(uname -sm)", nil)
+	if err == nil && (uname == "" || strings.ContainsFunc(uname, func(r rune) bool { return r < ' ' || r > '~' })) {
 		err = &Error{Shell, "uname says nothing that is known"}
 	}
-	return Platform(words), err
+	names := map[string]string{
+		"Linux x86_64": "linux/amd64", "Linux aarch64": "linux/arm64", "Linux arm64": "linux/arm64", "Darwin x86_64": "darwin/amd64", "Darwin arm64": "darwin/arm64",
+	}
+	return uname, cmp.Or(names[uname], uname), err
 }
 
 // Install writes a program of so many bytes to ~/.local/bin/agentctl of a host. It is complete and has run under another name before it takes its
