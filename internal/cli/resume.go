@@ -156,7 +156,6 @@ func (r *resumeOptions) request(ctx context.Context, c *Call, session discover.S
 	return req, err
 }
 
-// findStored finds the session to resume, and reads it in full.
 func findStored(ctx context.Context, c *Call, arg string) (discover.Session, launch.Adapter, error) {
 	session, _, err := c.FindOne(ctx, arg, discover.ReadOptions{Full: true})
 	if err != nil {

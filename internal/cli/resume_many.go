@@ -191,7 +191,6 @@ func (m *resumeMany) run(ctx context.Context, ids []string) error {
 	return cmp.Or(m.err, partial)
 }
 
-// report passes on a result.
 func (m *resumeMany) report(r object.ResumeResult) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -312,7 +311,6 @@ func (m *resumeMany) resume(ctx context.Context, s discover.Session, before []di
 	return result
 }
 
-// openWindow resumes a session in a window of tmux.
 func (m *resumeMany) openWindow(ctx context.Context, adapter launch.Adapter, req launch.Request) (discover.Session, error) {
 	limited, cancel := context.WithTimeout(ctx, m.timeout)
 	defer cancel()

@@ -53,7 +53,6 @@ func wordsOf(action launch.StoreAction) words {
 	}[action]
 }
 
-// storeCommand makes the command rm, archive or unarchive.
 func storeCommand(env Env, action launch.StoreAction) *cli.Command {
 	o, w := &rmOptions{action: action}, wordsOf(action)
 	verb := string(action)

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -112,9 +113,9 @@ func readMessage(ctx context.Context, env Env, text string) (string, error) {
 	}
 	message, err := launch.CheckMessage(text)
 	if err != nil {
-		return message, UsageError("send", "%v", err)
+		err = UsageError("send", "%v", err)
 	}
-	return message, nil
+	return message, err
 }
 
 // sendResultError returns the error of a message that was accepted.
@@ -124,10 +125,8 @@ func sendResultError(ctx context.Context, r launch.SendResult, o *sendOptions) e
 	case launch.Delivered:
 		return nil
 	case launch.Lost:
-		if r.Refusal != "" {
-			return fmt.Errorf("%s has ended before it read the message: %s", name, render.Sanitize(r.Refusal))
-		}
-		return fmt.Errorf("%s has ended before it read the message: the message was not delivered", name)
+		why := cmp.Or(render.Sanitize(r.Refusal), "the message was not delivered")
+		return fmt.Errorf("%s has ended before it read the message: %s", name, why)
 	case launch.Dropped:
 		return fmt.Errorf("%s has dropped the message: %s", name, render.Sanitize(r.Refusal))
 	case launch.DeliveryUnknown:

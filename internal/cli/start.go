@@ -360,7 +360,6 @@ func endsSoon(x *launch.Execution) bool {
 	}
 }
 
-// stopOverdue stops a session that exceeds --max-time.
 func (l *Launched) stopOverdue(ctx context.Context) error {
 	working, done := l.StartWork(ctx, "stopping")
 	defer done()

@@ -278,7 +278,6 @@ const confirmation = "? [y/N] "
 // enterConfirmation ends a question that only Enter answers.
 const enterConfirmation = "? [Enter, or another key] "
 
-// askStop asks whether the targets are to be stopped.
 func (t *topModel) askStop() {
 	rows := slices.DeleteFunc(slices.Clone(t.targets()), func(r row) bool { return r.s.Status == string(discover.Stopped) })
 	if len(rows) == 0 {

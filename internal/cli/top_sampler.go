@@ -172,7 +172,6 @@ func (s *sampler) readDetails(ctx context.Context) {
 	}
 }
 
-// sampleTokens adds the known totals to the samples.
 func (s *sampler) sampleTokens(r discover.Result) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

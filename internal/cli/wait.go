@@ -68,7 +68,6 @@ func runWait(ctx context.Context, env Env, args []string, o *waitOptions) error 
 	}, func(s object.Session) error { return printArrival(c, s) })
 }
 
-// waitLocal waits for sessions of this machine.
 func waitLocal(ctx context.Context, c *Call, args []string, o *waitOptions, arrived func(discover.Session) error) error {
 	began := time.Now()
 	endProgress := c.Progress("looking for the sessions")
@@ -112,7 +111,6 @@ func findAwaited(ctx context.Context, c *Call, args []string, o *waitOptions) (d
 	return r, err
 }
 
-// printArrival prints a session that has reached the state.
 func printArrival(c *Call, s object.Session) error {
 	return PrintObject(c, s, func() error {
 		detail := cmp.Or(s.Outcome, render.Sanitize(s.WaitingFor))
@@ -262,7 +260,6 @@ type Waiter struct {
 	reached func(discover.Session) error
 }
 
-// awaited is a session that is waited for.
 type awaited struct {
 	first discover.Session // as it was at first
 	now   discover.Session // as last seen, or as it was when it got there

@@ -295,7 +295,6 @@ func findRemovals(ctx context.Context, env Env, args []string, o *cleanOptions) 
 	return out, nil
 }
 
-// openRepository opens a repository and lists its worktrees.
 func openRepository(ctx context.Context, env Env, dir string) (*worktree.Repo, []worktree.Worktree, error) {
 	repo, err := env.OpenRepository(ctx, "worktree clean", dir)
 	if err != nil {

@@ -167,7 +167,6 @@ type proseWriter struct {
 	table bool   // the open block is a table
 }
 
-// line writes the next line.
 func (p *proseWriter) line(line string) {
 	trimmed := strings.TrimSpace(line)
 	fence := fenceOf(trimmed)
@@ -188,11 +187,11 @@ func (p *proseWriter) line(line string) {
 		p.beginBlock("<"+tag+">", "</"+tag+">\n")
 		p.inline(strings.TrimSpace(trimmed[level:]))
 		p.endBlock()
-	case isRow && p.table:
-		p.WriteString(html.EscapeString(line) + "\n")
 	case isRow:
-		p.beginBlock("<pre>", "</pre>\n")
-		p.table = true
+		if !p.table {
+			p.beginBlock("<pre>", "</pre>\n")
+			p.table = true
+		}
 		p.WriteString(html.EscapeString(line) + "\n")
 	default:
 		if p.end == "" || p.table {
@@ -215,7 +214,6 @@ func (p *proseWriter) endBlock() {
 	p.end, p.fence, p.table = "", "", false
 }
 
-// inline writes a line of a paragraph.
 func (p *proseWriter) inline(line string) {
 	done := 0
 	for _, m := range spans().FindAllStringSubmatchIndex(line, -1) {

@@ -228,7 +228,6 @@ func newMeta(s *discover.Session) discover.Facts {
 	return meta
 }
 
-// newWaitingOn converts the call to its JSON object.
 func newWaitingOn(on *discover.WaitingOn) *WaitingOn {
 	if on == nil {
 		return nil

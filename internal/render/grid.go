@@ -36,7 +36,7 @@ type column struct {
 type grid struct {
 	columns []column
 	rows    int
-	// color returns the colour of a row; nil: no row has one.
+	// color returns the colour of a row; "" for none.
 	color func(row int) string
 }
 
@@ -48,7 +48,7 @@ func newGrid(rows int, columns ...column) *grid {
 			c.cells[row] = c.cell(row)
 		}
 	}
-	return &grid{columns: columns, rows: rows}
+	return &grid{columns: columns, rows: rows, color: func(int) string { return "" }}
 }
 
 // columnGap separates two columns.
@@ -63,11 +63,7 @@ func (g *grid) print(w io.Writer, opts TextOptions) error {
 	}
 	g.writeLine(out, width, func(c *column) string { return c.title }, "")
 	for row := range g.rows {
-		color := ""
-		if g.color != nil {
-			color = g.color(row)
-		}
-		g.writeLine(out, width, func(c *column) string { return c.cells[row] }, color)
+		g.writeLine(out, width, func(c *column) string { return c.cells[row] }, g.color(row))
 	}
 	return out.Flush()
 }

@@ -29,16 +29,12 @@ func JSONArray[T any](w io.Writer, list []T) error {
 		return err
 	}
 	out := bufio.NewWriter(w)
-	var b bytes.Buffer
-	enc := newEncoder(&b)
 	separator := "[\n"
 	for i := range list {
-		b.Reset()
-		if err := enc.Encode(&list[i]); err != nil {
+		out.WriteString(separator)
+		if err := writeValue(out, &list[i]); err != nil {
 			return err
 		}
-		out.WriteString(separator)
-		out.Write(escape(bytes.TrimSuffix(b.Bytes(), []byte("\n"))))
 		separator = ",\n"
 	}
 	out.WriteString("\n]\n")
@@ -56,18 +52,13 @@ func encode(w io.Writer, v any, indent string) error {
 
 func marshal(v any, indent string) ([]byte, error) {
 	var b bytes.Buffer
-	enc := newEncoder(&b)
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
 	enc.SetIndent("", indent)
 	if err := enc.Encode(v); err != nil {
 		return nil, err
 	}
 	return escape(bytes.TrimSuffix(b.Bytes(), []byte("\n"))), nil
-}
-
-func newEncoder(b *bytes.Buffer) *json.Encoder {
-	enc := json.NewEncoder(b)
-	enc.SetEscapeHTML(false)
-	return enc
 }
 
 // escape replaces each character that a terminal would interpret with its \u escape, and what is no character with U+FFFD: bytes that are

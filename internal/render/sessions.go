@@ -27,7 +27,6 @@ func sessionGrid(sessions []object.Session, columns ...column) *grid {
 // sessionColumns are the columns that tables of sessions have in common.
 type sessionColumns struct{ id, agent, status, pid, age, last, group, waitingOn, cutIn, quiet, dir, title column }
 
-// newSessionColumns builds the columns for these sessions.
 func (to TextOptions) newSessionColumns(sessions []object.Session) sessionColumns {
 	ids := shortIDsOf(to, sessions, func(s object.Session) SessionID { return newSessionID(s.Adapter, s.ID) })
 	cell := func(text func(s *object.Session) string) func(int) string {
@@ -158,7 +157,7 @@ func statusColor(s *object.Session) string {
 }
 
 // WideSessionTable is [SessionTable] with the resources of each session. If the
-// terminal is too narrow, it drops columns by the ranks in table.go.
+// terminal is too narrow, it drops columns by their ranks.
 func WideSessionTable(w io.Writer, sessions []object.Session, opts TextOptions) error {
 	c := opts.newSessionColumns(sessions)
 	for _, narrowed := range []*column{&c.status, &c.dir, &c.title} {

@@ -68,7 +68,6 @@ func (t *Transcript) Write(m TranscriptMessage) error {
 	return err
 }
 
-// writeBlankLine separates a paragraph from the one before.
 func (t *Transcript) writeBlankLine(b *strings.Builder) {
 	if t.lastHeader != "" {
 		b.WriteByte('\n')

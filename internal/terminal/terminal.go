@@ -160,7 +160,6 @@ func handledSignals() (list []os.Signal) {
 	return list
 }
 
-// isFinal reports whether a signal ends the program.
 func isFinal(sig os.Signal) bool {
 	return sig == unix.SIGTERM || sig == unix.SIGHUP || sig == unix.SIGQUIT
 }
