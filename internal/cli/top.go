@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"strings"
@@ -209,11 +210,7 @@ func (t *topModel) arguments(rows []row) (args []string) {
 	names := ArgumentsFor(all)
 	for _, r := range rows {
 		i := slices.IndexFunc(t.rows, func(o row) bool { return o.key == r.key })
-		if i < 0 || names[i] == "" {
-			args = append(args, r.s.Name())
-			continue
-		}
-		args = append(args, names[i])
+		args = append(args, cmp.Or(names[i], r.s.Name()))
 	}
 	return args
 }
