@@ -68,11 +68,9 @@ func (s *Session) Check() error {
 }
 
 func (s *SearchMatch) check() error {
-	for _, list := range [][]Message{{s.Message}, s.Before, s.After} {
-		for i := range list {
-			if err := list[i].Check(); err != nil {
-				return err
-			}
+	for _, m := range slices.Concat([]Message{s.Message}, s.Before, s.After) {
+		if err := m.Check(); err != nil {
+			return err
 		}
 	}
 	return nil

@@ -44,7 +44,7 @@ func (st *searchText) writeSession(s *object.Session) {
 	for i := range words {
 		words[i] = Sanitize(words[i])
 	}
-	st.b.WriteString(st.colored("1", st.fitted(joinKnown(columnGap, words...))) + "\n")
+	st.b.WriteString(st.truncated(st.colored("1", joinKnown(columnGap, words...)), st.opts.Width) + "\n")
 }
 
 // writeContext prints messages around a match, each once, on one line.
@@ -59,7 +59,7 @@ func (st *searchText) writeContext(messages []object.Message) {
 		if m.Tool != nil {
 			text = m.Tool.Brief
 		}
-		st.b.WriteString(st.colored("2", st.fitted(st.label(m)+Sanitize(text))) + "\n")
+		st.b.WriteString(st.truncated(st.colored("2", st.label(m)+Sanitize(text)), st.opts.Width) + "\n")
 	}
 }
 
@@ -94,24 +94,12 @@ func (st *searchText) label(m *object.Message) string {
 	return "  " + joinKnown(columnGap, st.timeText(m.Time), name) + columnGap
 }
 
-// fitted truncates plain text to the width of the terminal.
-func (st *searchText) fitted(line string) string {
+// truncated truncates text, which may be coloured, to a width.
+func (st *searchText) truncated(line string, room int) string {
 	if st.opts.Width == 0 {
 		return line
 	}
-	return Truncate(line, st.opts.Width)
-}
-
-// truncated truncates coloured text to a width.
-func (st *searchText) truncated(line string, room int) string {
-	if st.opts.Width == 0 || DisplayWidth(line) <= room {
-		return line
-	}
-	cut := displayOptions().TruncateString(line, max(room, 1), "…")
-	if st.opts.Color {
-		cut += "\x1b[0m"
-	}
-	return cut
+	return displayOptions().TruncateString(line, max(room, 1), "…") // which keeps the colours behind what is cut off
 }
 
 // onOneLine reports whether two matches are on one line of one text.
