@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"iter"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -81,14 +82,11 @@ func Adapter(env Env, name string) (launch.Adapter, error) {
 }
 
 func (o *StartOptions) Permitted(verb string) (launch.Permissions, error) {
-	p := launch.Permissions(o.permissions)
-	switch p {
-	case "":
-		return launch.PermissionsOwn, nil
-	case launch.PermissionsOwn, launch.PermissionsEdit, launch.PermissionsFull:
-		return p, nil
+	p := cmp.Or(launch.Permissions(o.permissions), launch.PermissionsOwn)
+	if !slices.Contains([]launch.Permissions{launch.PermissionsOwn, launch.PermissionsEdit, launch.PermissionsFull}, p) {
+		return "", UsageError(verb, "--permissions must be own, edit or full, not %q", o.permissions)
 	}
-	return "", UsageError(verb, "--permissions must be own, edit or full, not %q", o.permissions)
+	return p, nil
 }
 
 // Variables returns the variables of --env and --group for the agent's environment.

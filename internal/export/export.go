@@ -66,21 +66,11 @@ func timeText(at string) string {
 
 // heading is who says a message, or what happened.
 func heading(m object.Message) string {
-	switch discover.MessageKind(m.Kind) {
-	case discover.KindError:
-		return "Error"
-	case discover.KindInterruption:
-		return "Interrupted"
-	case discover.KindCompaction:
-		return "Context compacted"
+	kinds := map[discover.MessageKind]string{
+		discover.KindError: "Error", discover.KindInterruption: "Interrupted", discover.KindCompaction: "Context compacted",
 	}
-	switch discover.Role(m.Role) {
-	case discover.RoleUser:
-		return "User"
-	case discover.RoleAssistant:
-		return "Assistant"
-	}
-	return "System"
+	roles := map[discover.Role]string{discover.RoleUser: "User", discover.RoleAssistant: "Assistant"}
+	return cmp.Or(kinds[discover.MessageKind(m.Kind)], roles[discover.Role(m.Role)], "System")
 }
 
 // text is the text of a message, without what controls a terminal or reorders text.

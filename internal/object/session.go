@@ -407,21 +407,11 @@ func Explain(s discover.Session) *Explanation {
 }
 
 func turnWord(t discover.TurnState) string {
-	switch t {
-	case discover.TurnNone:
-		return "none"
-	case discover.TurnOpen:
-		return "open"
-	case discover.TurnWaiting:
-		return "waiting"
-	case discover.TurnDone:
-		return "done"
-	case discover.TurnInterrupted:
-		return "interrupted"
-	case discover.TurnFailed:
-		return "failed"
+	words := map[discover.TurnState]string{
+		discover.TurnNone: "none", discover.TurnOpen: "open", discover.TurnWaiting: "waiting", discover.TurnDone: "done",
+		discover.TurnInterrupted: "interrupted", discover.TurnFailed: "failed",
 	}
-	return "unknown"
+	return cmp.Or(words[t], "unknown")
 }
 
 // Timestamp formats t as RFC 3339 in UTC with milliseconds. It returns "" for the zero time and for a year that

@@ -128,10 +128,7 @@ func (p *process) Write(text []byte) (int, error) {
 
 // watch ends ssh after too long a silence. Time in which its output is not read does not count.
 func (p *process) watch() {
-	silence := p.ssh.silence
-	if silence == 0 {
-		silence = answerTime
-	}
+	silence := cmp.Or(p.ssh.silence, answerTime)
 	for tick, last := time.Tick(silence/10), time.Now(); ; {
 		select {
 		case <-tick:
@@ -210,9 +207,7 @@ func (p *process) finish(ctx context.Context, failed error, banner *tail) error 
 		return failed
 	}
 	reason := cmp.Or(p.said.lastLine(), banner.lastLine())
-	if reason = strings.TrimSuffix(strings.TrimPrefix(reason, "ssh: "), "."); reason == "" {
-		reason = "no reason is given"
-	}
+	reason = cmp.Or(strings.TrimSuffix(strings.TrimPrefix(reason, "ssh: "), "."), "no reason is given")
 	switch {
 	case code != lost && why.Kind == Unreachable:
 		return &Error{Shell, "its login shell does not run agentctl: " + reason}

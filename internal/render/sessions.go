@@ -141,19 +141,12 @@ const waitingColor = "30;43"
 
 // statusColor is the ANSI SGR parameter for the status of a session.
 func statusColor(s *object.Session) string {
-	switch status := discover.Status(s.Status); {
-	case s.Outcome == string(discover.Failed), s.Error != "":
-		return "31" // red
-	case status == discover.Running:
-		return "32" // green
-	case status == discover.Waiting:
-		return waitingColor
-	case status == discover.Idle:
-		return "36" // cyan
-	case status == discover.Unknown:
-		return "35" // magenta
+	const red, green, cyan, magenta, faint = "31", "32", "36", "35", "2"
+	if s.Outcome == string(discover.Failed) || s.Error != "" {
+		return red
 	}
-	return "2" // faint
+	colors := map[discover.Status]string{discover.Running: green, discover.Waiting: waitingColor, discover.Idle: cyan, discover.Unknown: magenta}
+	return cmp.Or(colors[discover.Status(s.Status)], faint)
 }
 
 // WideSessionTable is [SessionTable] with the resources of each session. If the

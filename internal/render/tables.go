@@ -110,9 +110,8 @@ func WorktreeTable(w io.Writer, list []object.Worktree, opts TextOptions) error 
 func worktreeStates(t object.Worktree) []string {
 	var out []string
 	for _, state := range []struct {
-		is     bool
-		name   string
-		reason string
+		is           bool
+		name, reason string
 	}{
 		{t.Main, "main", ""},
 		{t.Bare, "bare", ""},
@@ -121,11 +120,8 @@ func worktreeStates(t object.Worktree) []string {
 		{t.Locked && !t.HalfMade, "locked", t.LockReason},
 		{t.Prunable, "prunable", t.PruneReason},
 	} {
-		switch {
-		case state.is && state.reason != "":
-			out = append(out, fmt.Sprintf("%s (%s)", state.name, state.reason))
-		case state.is:
-			out = append(out, state.name)
+		if state.is {
+			out = append(out, strings.TrimSuffix(state.name+" ("+state.reason+")", " ()"))
 		}
 	}
 	return out

@@ -104,13 +104,8 @@ func headerLabel(m *object.Message) (name, color string) {
 	case discover.KindCompaction:
 		return "compacted", "1;35"
 	}
-	switch discover.Role(m.Role) {
-	case discover.RoleUser:
-		return m.Role, "1;36"
-	case discover.RoleAssistant:
-		return m.Role, "1;32"
-	}
-	return m.Role, "2"
+	colors := map[discover.Role]string{discover.RoleUser: "1;36", discover.RoleAssistant: "1;32"}
+	return m.Role, cmp.Or(colors[discover.Role(m.Role)], "2")
 }
 
 func (t *Transcript) timeText(timestamp string) string {
@@ -222,17 +217,10 @@ func waitingText(reason string) string {
 }
 
 func stateColor(state string) string {
-	switch discover.ToolState(state) {
-	case discover.ToolDone:
-		return "32"
-	case discover.ToolFailed:
-		return "31"
-	case discover.ToolWaiting:
-		return waitingColor
-	case discover.ToolRefused, discover.ToolInterrupted:
-		return "35"
+	colors := map[discover.ToolState]string{
+		discover.ToolDone: "32", discover.ToolFailed: "31", discover.ToolWaiting: waitingColor, discover.ToolRefused: "35", discover.ToolInterrupted: "35",
 	}
-	return "36"
+	return cmp.Or(colors[discover.ToolState(state)], "36")
 }
 
 // maxSectionLines is the number of lines at which inputs, outputs and briefs are truncated.

@@ -1,6 +1,7 @@
 package terminal
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"os"
@@ -97,14 +98,10 @@ func named(parameters string, final byte) Key {
 	if final != '~' {
 		number = ""
 	}
-	k, ok := map[string]Key{
+	return cmp.Or(map[string]Key{
 		"A": Up, "B": Down, "H": Home, "F": End, "1~": Home, "7~": Home, "4~": End, "8~": End,
 		"5~": PageUp, "6~": PageDown, "200~": PasteBegin, "201~": PasteEnd,
-	}[number+string(final)]
-	if !ok {
-		return Unknown
-	}
-	return k
+	}[number+string(final)], Unknown)
 }
 
 // sequenceTimeout is how long the rest of a key's sequence may take to arrive after its first byte. It is longer than the

@@ -149,15 +149,8 @@ func (s *Screen) Show(ctx context.Context) (err error) {
 
 // handledSignals are the signals that Show handles. A signal that was ignored when the program started stays
 // ignored.
-func handledSignals() (list []os.Signal) {
-	for _, sig := range []os.Signal{
-		unix.SIGINT, unix.SIGTERM, unix.SIGHUP, unix.SIGQUIT, unix.SIGCONT, unix.SIGWINCH,
-	} {
-		if !signal.Ignored(sig) {
-			list = append(list, sig)
-		}
-	}
-	return list
+func handledSignals() []os.Signal {
+	return slices.DeleteFunc([]os.Signal{unix.SIGINT, unix.SIGTERM, unix.SIGHUP, unix.SIGQUIT, unix.SIGCONT, unix.SIGWINCH}, signal.Ignored)
 }
 
 func isFinal(sig os.Signal) bool {
