@@ -123,7 +123,7 @@ func GiveAnswer(
 	case unable, errors.Is(err, ErrAnswered):
 		return "", s, err
 	default:
-		return "", s, &RejectedError{s, err}
+		return "", s, &RejectedError{err}
 	}
 	result, now := followAnswer(limited, scanner, s, r, reply, host)
 	return result, now, nil

@@ -70,7 +70,7 @@ func (p *Plan) Execute(output string) (*Execution, error) {
 	// Only this process can collect it, so until then no other process has its pid. If it has ended already, the pid is all
 	// that is known.
 	if x.Process, err = proc.Inspect(x.cmd.Process.Pid); err != nil {
-		x.Process = proc.Process{ID: proc.ID{PID: x.cmd.Process.Pid}}
+		x.Process = proc.Process{ID: proc.ID{PID: x.cmd.Process.Pid}, Session: x.cmd.Process.Pid}
 	}
 	go func() {
 		_ = x.cmd.Wait() // ExitStatus has how it ended
@@ -103,29 +103,15 @@ func (x *Execution) ExitStatus() ExitStatus {
 
 // Close closes the output here; the process goes on writing it.
 func (x *Execution) Close() {
-	x.stdout.close()
-	x.stderr.close()
+	x.stdout.file.Close()
+	x.stderr.file.Close() // again, if both streams are one file
 }
 
-// isDescendant reports whether p is the process or was started by it. What a wrapper has
-// started stays in the kernel session of the process, also when the wrapper has ended. A process that makes a session of its
-// own is found by its ancestors, as long as they live.
+// isDescendant reports whether p is the process or was started by it. What a wrapper has started stays in the kernel session of the process,
+// also when the wrapper has ended. A process that makes a session of its own is found by its ancestors, as long as they live.
 func (x *Execution) isDescendant(table *proc.Table, p proc.Process) bool {
-	if p.ID == x.Process.ID {
-		return true
-	}
-	if p.Started.Before(x.Process.Started) {
-		return false
-	}
-	if p.Session == x.Process.ID.PID {
-		return true
-	}
-	for a := range table.Ancestors(p.ID.PID) {
-		if a.ID == x.Process.ID {
-			return true
-		}
-	}
-	return false
+	started := proc.Descendants{x.Process.ID: x.Process}
+	return p.ID == x.Process.ID || started.Includes(table, p, func(proc.Process) bool { return false })
 }
 
 // stdinFile makes a file with the text, open at its beginning.
@@ -198,15 +184,9 @@ func (x *Execution) openOutput(path string) (err error) {
 		return err
 	}
 	if x.stderr.file, err = AnonymousFile("stderr"); err != nil {
-		x.stdout.close()
+		x.stdout.file.Close()
 	}
 	return err
-}
-
-func (c outputFile) close() {
-	if c.file != nil {
-		_ = c.file.Close() // nothing was written here; one file of both streams is closed twice
-	}
 }
 
 // readOutput returns what the process has printed so far. What cannot be read is missing.

@@ -24,14 +24,6 @@ type SentMessage struct {
 	ID string
 }
 
-// SendOptions say how a message is sent.
-type SendOptions struct {
-	// Timeout is how long it may take until the transcript has the message.
-	Timeout time.Duration
-	// Host is the environment in which an agent's own commands run.
-	Host Environment
-}
-
 // Delivery is what became of a message.
 type Delivery string
 
@@ -71,29 +63,19 @@ func (e *StoppedError) Error() string { return "it is stopped" }
 // UnclearError says that it is not sure which process runs the session.
 type UnclearError struct {
 	Session discover.Session
-	// Processes are those that may run it.
-	Processes []proc.ID
+	// candidates names the processes that may run it.
+	candidates string
 }
 
 func (e *UnclearError) Error() string {
 	if e.Session.ID == "" {
 		return "its session is not known: the agent gives it an ID at its first prompt"
 	}
-	if len(e.Processes) == 0 {
-		return "it is not sure which process runs it"
-	}
-	var names []string
-	for _, id := range e.Processes {
-		names = append(names, id.String())
-	}
-	return "it is not sure which process runs it: it may be " + strings.Join(names, ", or ")
+	return "it is not sure which process runs it" + e.candidates
 }
 
 // RejectedError says that the agent has not accepted the message, or has not said so in time. It may have received it.
-type RejectedError struct {
-	Session discover.Session
-	Err     error
-}
+type RejectedError struct{ Err error }
 
 func (e *RejectedError) Error() string {
 	if errors.Is(e.Err, context.DeadlineExceeded) {
@@ -131,24 +113,26 @@ func CheckMessage(text string) (string, error) {
 // SendMessage sends a message, a text of [CheckMessage], to a chosen session. Nothing is ever typed into a terminal. The session is
 // read again, found by its identity, and refused before anything is sent if it is stopped, if it is not sure which process runs it,
 // or if nothing may be sent to that process. Then the agent has to accept the message, and the session is followed until its
-// transcript has it: only then is it delivered.
+// transcript has it, or timeout is over: only then is it delivered.
 //
 // An error says that the message was not sent, or that the agent has not accepted it: a [*StoppedError], an [*UnclearError], a
 // [*discover.UntrustedError], [ErrUnreachable], an [*UnsupportedError], a [*RejectedError], or ctx's. If ctx ends after the agent has
 // accepted the message, the result says what is true then.
-func SendMessage(ctx context.Context, scanner *discover.Scanner, chosen discover.Session, text string, o SendOptions) (SendResult, error) {
+func SendMessage(
+	ctx context.Context, scanner *discover.Scanner, chosen discover.Session, text string, host Environment, timeout time.Duration,
+) (SendResult, error) {
 	session, err := findRecipient(ctx, scanner, chosen, "send", "gives a sub-agent's session no messages; send it to %s")
 	if err != nil {
 		return SendResult{}, err
 	}
 	sender := AdapterOf(scanner.Adapters, session.Agent)
-	if err := sender.CheckSend(session, o.Host); err != nil {
+	if err := sender.CheckSend(session, host); err != nil {
 		return SendResult{}, err
 	}
-	limited, cancel := context.WithTimeout(ctx, o.Timeout)
+	limited, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	began := time.Now().Truncate(time.Millisecond)
-	sent, err := sender.Send(limited, session, text, o.Host)
+	sent, err := sender.Send(limited, session, text, host)
 	_, unable := errors.AsType[*UnsupportedError](err)
 	switch {
 	case err != nil && errors.Is(limited.Err(), context.Canceled):
@@ -156,7 +140,7 @@ func SendMessage(ctx context.Context, scanner *discover.Scanner, chosen discover
 	case unable:
 		return SendResult{}, err
 	case err != nil:
-		return SendResult{}, &RejectedError{session, err}
+		return SendResult{}, &RejectedError{err}
 	}
 	d := &delivery{scanner: scanner, sender: sender, began: began, sent: sent, SendResult: SendResult{Delivery: Accepted, Session: session}}
 	d.follow(limited)
@@ -196,16 +180,21 @@ func findRecipient(ctx context.Context, scanner *discover.Scanner, chosen discov
 	return s, nil
 }
 
-// unclear names the processes that may run the session.
-func unclear(s discover.Session) error {
-	var ids []proc.ID
+func unclear(s discover.Session) error { return &UnclearError{s, DescribeCandidates(s)} }
+
+// DescribeCandidates names the live processes that may run a session, to follow what is not known of it; "" if there are none.
+func DescribeCandidates(s discover.Session) string {
+	var names []string
 	for _, e := range s.Evidence {
 		now, err := proc.Inspect(e.Process.PID)
-		if err == nil && now.ID == e.Process && now.Alive() && !slices.Contains(ids, e.Process) {
-			ids = append(ids, e.Process)
+		if name := e.Process.String(); err == nil && now.ID == e.Process && now.Alive() && !slices.Contains(names, name) {
+			names = append(names, name)
 		}
 	}
-	return &UnclearError{s, ids}
+	if len(names) == 0 {
+		return ""
+	}
+	return ": it may be " + strings.Join(names, ", or ")
 }
 
 // delivery is a message that the agent has accepted, and what is known of it.

@@ -270,7 +270,7 @@ func runOrphans(ctx context.Context, env Env, o *listOptions) error {
 	orphans, after, err := Collect(ctx, c, calls, func(ctx context.Context) ([]object.Orphan, []*discover.Warning, error) {
 		working, done := env.StartWork(ctx, "reading the processes")
 		defer done()
-		found, r, err := stop.FindOrphans(working, c.Scanner, env.PID, c.Agents)
+		found, r, err := stop.FindOrphans(working, c.Scanner, c.Agents)
 		return OrphanObjects(found), r.Warnings, err
 	})
 	if err != nil {

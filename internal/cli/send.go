@@ -74,7 +74,7 @@ func runSend(ctx context.Context, env Env, arg, text string, o *sendOptions) err
 		}
 		_ = c.ReportWarnings(found.Warnings) // the session is read again
 		defer c.Progress(doing)()
-		result, err := launch.SendMessage(ctx, c.Scanner, session, message, launch.SendOptions{Timeout: o.timeout, Host: launch.NewEnvironment(env.Environ, env.Adapters)})
+		result, err := launch.SendMessage(ctx, c.Scanner, session, message, launch.NewEnvironment(env.Environ, env.Adapters), o.timeout)
 		if stopped, ok := errors.AsType[*launch.StoppedError](err); ok {
 			return ConflictError(DescribeSession(stopped.Session)+": it is stopped, and takes no messages", "agentctl resume "+render.Sanitize(arg)+" TEXT")
 		}

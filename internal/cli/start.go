@@ -362,7 +362,7 @@ func (l *Launched) stopOverdue(ctx context.Context) error {
 	working, done := l.StartWork(ctx, "stopping")
 	defer done()
 	results, err := stop.Sessions(working, l.Scanner, []discover.Session{l.Session}, stop.Options{
-		Timeout: StopTimeout, Force: true, SelfPID: l.PID, Host: launch.NewEnvironment(l.Environ, l.Adapters),
+		Timeout: StopTimeout, Force: true, Host: launch.NewEnvironment(l.Environ, l.Adapters),
 	})
 	message := fmt.Sprintf("%s took longer than --max-time %s", DescribeSession(l.Session), l.maxTime)
 	if err := errors.Join(err, StopError(results)); err != nil {

@@ -116,7 +116,7 @@ func addOrphans(ctx context.Context, c *Call, r discover.Result, sessions []obje
 	}) {
 		return nil
 	}
-	found, scan, err := stop.FindOrphans(ctx, c.Scanner, c.PID, nil)
+	found, scan, err := stop.FindOrphans(ctx, c.Scanner, nil)
 	if err != nil {
 		if ctx.Err() != nil {
 			return nil // the caller's own error

@@ -89,7 +89,7 @@ func runStop(ctx context.Context, env Env, args []string, o *stopOptions) error 
 	if err := findOnHosts(ctx, env, calls, args); err != nil {
 		return err
 	}
-	o.SelfPID, o.Host = env.PID, launch.NewEnvironment(env.Environ, env.Adapters)
+	o.Host = launch.NewEnvironment(env.Environ, env.Adapters)
 	return Results(ctx, c, calls, "stopping on", func(ctx context.Context, take func(object.StopResult) error) error {
 		do := stopSessions
 		if o.orphans {
@@ -158,7 +158,7 @@ func stopSessions(ctx context.Context, c *Call, args []string, o *stopOptions) (
 // endOrphans ends what stopped sessions have left behind. partial says that some may not have been found.
 func endOrphans(ctx context.Context, c *Call, _ []string, o *stopOptions) (results []stop.Result, partial, err error) {
 	if !o.yes && !o.DryRun {
-		found, _, err := stop.FindOrphans(ctx, c.Scanner, c.PID, c.Agents)
+		found, _, err := stop.FindOrphans(ctx, c.Scanner, c.Agents)
 		if err == nil && len(found) > 0 {
 			err = c.Confirm(ctx, "end these?", nothingStopped, func(w io.Writer) error { return render.OrphanTable(w, OrphanObjects(found), c.Style) })
 		}

@@ -20,12 +20,12 @@ type Orphan struct {
 // FindOrphans finds the processes of our user that sessions have left behind, by ascending pid: those with agents' environment markers,
 // all of which name sessions that have ended, and their descendants. They never include
 //   - an agent, its ancestors and its descendants,
-//   - a process with the marker of a live session, or with a marker that the process self has too,
-//   - the process self and its ancestors.
+//   - a process with the marker of a live session, or with a marker that this process has too,
+//   - this process and its ancestors.
 //
 // The result's warnings say what could not be read.
-func FindOrphans(ctx context.Context, scanner *discover.Scanner, selfPID int, agents []discover.Agent) ([]Orphan, discover.Result, error) {
-	r := &run{Options: Options{SelfPID: selfPID}, scanner: scanner, orphans: true, only: agents}
+func FindOrphans(ctx context.Context, scanner *discover.Scanner, agents []discover.Agent) ([]Orphan, discover.Result, error) {
+	r := &run{scanner: scanner, orphans: true, only: agents}
 	now, err := r.findOrphans(ctx)
 	var list []Orphan
 	for _, x := range r.executions {
@@ -47,7 +47,7 @@ func (r *run) findOrphans(ctx context.Context) (discover.Result, error) {
 	roots, owners, others := map[*execution]proc.Descendants{}, map[proc.ID]*execution{}, map[proc.ID]bool{}
 	// If this process runs for a session that looks ended, the session's agent may be hidden (in a sandbox), or its tool may be
 	// a terminal multiplexer in use.
-	self := slices.IndexFunc(marked, func(m ancestry.MarkedProcess) bool { return m.ID.PID == r.SelfPID })
+	self := slices.IndexFunc(marked, func(m ancestry.MarkedProcess) bool { return m.ID.PID == r.scanner.PID })
 	for _, m := range marked {
 		if !m.Orphan || self >= 0 && m.Related(marked[self]) {
 			others[m.ID] = true

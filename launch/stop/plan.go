@@ -83,7 +83,7 @@ func (p *plan) ends() bool { return !p.stopped && p.refusal == nil }
 // decide decides how a live session is ended, or why not.
 func (r *run) decide(ctx context.Context, p *plan) error {
 	if n := len(p.session.Processes); n == 0 || p.session.Status == discover.Unknown && n > 1 {
-		return refuseUnknownProcess(p.session, r.snapshot.Table)
+		return refusal("which process runs it is not known" + launch.DescribeCandidates(p.session))
 	}
 	if p.session.NameOnly { // the process may be any program
 		return refusal(fmt.Sprintf("nothing but its name says that %s is %s: if it is, end it with kill(1)", p.session.Processes[0].ID, p.session.Agent))
@@ -252,22 +252,6 @@ func isAlive(id proc.ID) bool {
 type refusal string
 
 func (r refusal) Error() string { return string(r) }
-
-// refuseUnknownProcess names the live processes that may run the session.
-func refuseUnknownProcess(s discover.Session, table *proc.Table) refusal {
-	var ids []proc.ID
-	for _, e := range s.Evidence {
-		p, ok := table.Find(e.Process)
-		if ok && p.Alive() && !slices.Contains(ids, e.Process) {
-			ids = append(ids, e.Process)
-		}
-	}
-	detail := "which process runs it is not known"
-	if len(ids) > 0 {
-		detail += ": it may be " + joinFunc(ids, ", or ", proc.ID.String)
-	}
-	return refusal(detail)
-}
 
 // refuseShared refuses to signal processes that serve other sessions. To choose those sessions too helps only if all of them
 // are known.

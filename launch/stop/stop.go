@@ -31,8 +31,6 @@ type Options struct {
 	Force bool
 	// DryRun only says what would be done.
 	DryRun bool
-	// SelfPID is our own process: it and those it runs below of are no tools to be ended.
-	SelfPID int
 	// Host is the environment in which an agent's own commands run.
 	Host launch.Environment
 }
@@ -137,6 +135,7 @@ func (r *run) carryOut(ctx context.Context) (results []Result) {
 // run is one call of [Sessions] or [EndOrphans]: what its executions share.
 type run struct {
 	Options
+	// scanner knows our own process, which is no tool to be ended, nor is any that it runs below.
 	scanner *discover.Scanner
 	// snapshot is the state before anything was done.
 	snapshot   discover.Result

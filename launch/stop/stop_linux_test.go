@@ -228,7 +228,7 @@ func TestToolsOfNestedAgentWithoutMarkersAreSpared(t *testing.T) {
 // orphans returns those of the names whose processes are found, in their order.
 func (s *fixture) orphans(c *processes, names string) string {
 	s.Helper()
-	list, _, err := FindOrphans(s.Context(), s.scanner(), s.SelfPID, nil)
+	list, _, err := FindOrphans(s.Context(), s.scanner(), nil)
 	must.Do(s, err)
 	var out []string
 	for name := range strings.FieldsSeq(names) {
@@ -292,7 +292,7 @@ func TestOrphansOfOwnSessionAreSpared(t *testing.T) {
 	s := newFixture(t)
 	c.kill("agent-a")
 	c.kill("agent-b")
-	s.SelfPID = c.byName["one-a"].ID.PID
+	s.pid = c.byName["one-a"].ID.PID
 	if got := s.orphans(c, "shell-a one-a other-a shell-b one-b other-b"); got != "shell-b one-b other-b" {
 		t.Errorf("found %q", got)
 	}

@@ -396,6 +396,7 @@ type fixture struct {
 	Options
 	// readTable reads the process table.
 	readTable func(context.Context, bool) (*proc.Table, error)
+	pid       int // of the process that stops
 }
 
 // newFixture makes the fixture for the processes that the test starts.
@@ -403,8 +404,8 @@ func newFixture(t *testing.T) *fixture {
 	return &fixture{
 		t,
 		testAdapter{test: t.Name() + fmt.Sprint(os.Getpid()), idle: &atomic.Bool{}},
-		Options{Timeout: time.Minute, SelfPID: os.Getpid()},
-		proc.ReadTable,
+		Options{Timeout: time.Minute},
+		proc.ReadTable, os.Getpid(),
 	}
 }
 
@@ -414,7 +415,7 @@ func (s *fixture) scanner() *discover.Scanner {
 		HomeSources: func(discover.Agent) discover.HomeSources {
 			return discover.HomeSources{Getenv: func(string) string { return "" }}
 		},
-		ReadTable: s.readTable, UID: os.Geteuid(),
+		ReadTable: s.readTable, UID: os.Geteuid(), PID: s.pid,
 	}
 }
 

@@ -199,13 +199,13 @@ func (x *execution) users(table *proc.Table) map[int]bool {
 	for _, a := range x.agents {
 		users[a.process.UID] = true
 	}
-	if self, ok := table.ByPID(x.SelfPID); ok && len(users) == 0 {
+	if self, ok := table.ByPID(x.scanner.PID); ok && len(users) == 0 {
 		users[self.UID] = true
 	}
 	return users
 }
 
-// hasMarker reports whether the environment of p says that p is the session'x. While the session's process lives, it has tools
+// hasMarker reports whether the environment of p says that p is the session's. While the session's process lives, it has tools
 // of this and of other sessions; then only the session's ID counts.
 func (x *execution) hasMarker(p proc.Process) bool {
 	session := x.plan.session
@@ -230,7 +230,7 @@ func (x *execution) isOlder(p proc.Process) bool {
 // spared returns a function that reports whether a process belongs to others as well.
 func (x *execution) spared(now discover.Result, roots proc.Descendants, otherAgent func(proc.Process) bool) func(proc.Process) bool {
 	kept := map[proc.ID]bool{}
-	if self, ok := now.Table.ByPID(x.SelfPID); ok {
+	if self, ok := now.Table.ByPID(x.scanner.PID); ok {
 		addWithAncestors(kept, now.Table, self)
 	}
 	for id := range now.AgentProcesses {
