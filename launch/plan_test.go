@@ -62,7 +62,7 @@ func TestADeclaredLockRefusesAPlan(t *testing.T) {
 	l, store := planner(t, puppets{store: t.TempDir()})
 	workspace, err := lock.WorkspaceOf(dir)
 	if err == nil {
-		err = store.Declare(t.Context(), []*lock.Workspace{workspace}, lock.DeclaredLock{Dir: workspace.Top, By: "me", Since: time.Now()}, time.Now())
+		err = store.Declare(t.Context(), []*lock.Workspace{workspace}, lock.DeclaredLock{By: "me", Since: time.Now()}, time.Now())
 	}
 	must.Do(t, err)
 	occupied := (*OccupiedError)(nil)

@@ -1,7 +1,6 @@
 package lock
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"crypto/sha256"
@@ -180,9 +179,8 @@ func (d *DeclaredLock) decode(text string) error {
 	return nil
 }
 
-// Declare stores a lock on each of the workspaces, or on none. Its Dir may be "": then it is the top of the workspace. A file appears complete or not at
-// all, whenever this process is killed. If there is a lock already, by whatever name of a workspace, the error is [ErrAlreadyDeclared]. Expired locks are
-// removed.
+// Declare stores a lock on each of the workspaces, or on none. If there is a lock already, by whatever name of a workspace, the error is
+// [ErrAlreadyDeclared].
 func (s Store) Declare(ctx context.Context, workspaces []*Workspace, d DeclaredLock, now time.Time) error {
 	if s.Dir == "" {
 		return ErrNoStore
@@ -197,29 +195,26 @@ func (s Store) Declare(ctx context.Context, workspaces []*Workspace, d DeclaredL
 				return ErrAlreadyDeclared
 			}
 		}
-		var written []string
-		for _, w := range workspaces {
-			d := d
-			d.Dir = cmp.Or(d.Dir, w.Top)
+		for i, w := range workspaces {
+			d.Dir = w.Top
 			if err := s.write(d); err != nil {
-				for _, path := range written {
-					err = errors.Join(err, os.Remove(path))
+				for _, written := range workspaces[:i] {
+					err = errors.Join(err, os.Remove(s.file(written.Top)))
 				}
 				return err
 			}
-			written = append(written, s.file(d.Dir))
 		}
 		return nil
 	})
 }
 
 // update changes the store while no other process does, so that none removes what another has just stored instead of an
-// expired lock. Expired locks and the drafts of killed processes are removed first.
+// expired lock. Expired locks are removed first.
 func (s Store) update(ctx context.Context, now time.Time, change func(contents) error) error {
 	if s.Dir == "" {
 		return ErrNoStore
 	}
-	turn, err := FlockDirTimeout(ctx, s.Dir)
+	turn, err := FlockForUpdate(ctx, s.Dir)
 	if err != nil {
 		return err
 	}
@@ -233,9 +228,6 @@ func (s Store) update(ctx context.Context, now time.Time, change func(contents) 
 			return err
 		}
 	}
-	if err := s.removeDrafts(now); err != nil {
-		return err
-	}
 	if err := change(stored); err != nil {
 		return err
 	}
@@ -244,41 +236,13 @@ func (s Store) update(ctx context.Context, now time.Time, change func(contents) 
 
 // write stores a lock whose file does not exist.
 func (s Store) write(d DeclaredLock) error {
-	var text bytes.Buffer
-	if err := toml.NewEncoder(&text).Encode(d); err != nil {
+	text, err := toml.Marshal(d)
+	if err != nil {
 		return fmt.Errorf("writing a lock: %w", err)
 	}
-	draft, err := os.CreateTemp(s.Dir, draftPrefix)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = os.Remove(draft.Name()) }() // removeDrafts removes what is left
-	_, err = draft.Write(text.Bytes())
-	if err := errors.Join(err, draft.Sync(), draft.Close()); err != nil {
-		return err
-	}
-	// Unlike a rename, a link never replaces another lock, be it one that cannot be read.
-	err = os.Link(draft.Name(), s.file(d.Dir))
+	err = WriteFile(s.file(d.Dir), string(text), 0o600, os.Link) // a rename would replace a lock that cannot be read
 	if errors.Is(err, fs.ErrExist) {
 		return ErrAlreadyDeclared
-	}
-	return err
-}
-
-// draftPrefix begins the names of files that are being written.
-const draftPrefix = ".draft-"
-
-// removeDrafts removes the drafts of killed processes: those older than a minute. Writing one takes less.
-func (s Store) removeDrafts(now time.Time) error {
-	drafts, err := filepath.Glob(filepath.Join(s.Dir, draftPrefix+"*"))
-	for _, path := range drafts {
-		info, bad := os.Stat(path)
-		if bad == nil && now.Sub(info.ModTime()) > time.Minute {
-			bad = os.Remove(path)
-		}
-		if bad != nil && !errors.Is(bad, fs.ErrNotExist) {
-			err = errors.Join(err, bad)
-		}
 	}
 	return err
 }

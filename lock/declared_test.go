@@ -22,15 +22,14 @@ func workspace(t *testing.T, dir string) *Workspace {
 }
 
 func TestDeclared(t *testing.T) {
-	s := Store{filepath.Join(t.TempDir(), "state", "locks")}
+	s := Store{filepath.Join(t.TempDir(), "state [1", "locks")} // no pattern
 	if list, err := s.List(noon); err != nil || len(list) != 0 {
 		t.Fatal(list, err)
 	}
-	dir := t.TempDir()
-	p := workspace(t, dir)
-	d := DeclaredLock{Dir: dir, By: "ana", Reason: "release\n\"1.0\"", Since: noon, Until: noon.Add(time.Hour)}
+	p := workspace(t, t.TempDir())
+	d := DeclaredLock{By: "ana", Reason: "release\n\"1.0\"", Since: noon, Until: noon.Add(time.Hour)}
 	must.Do(t, s.Declare(t.Context(), []*Workspace{p}, d, noon))
-	if err := s.Declare(t.Context(), []*Workspace{p}, DeclaredLock{Dir: dir, By: "ben", Since: noon}, noon); !errors.Is(err, ErrAlreadyDeclared) {
+	if err := s.Declare(t.Context(), []*Workspace{p}, DeclaredLock{By: "ben", Since: noon}, noon); !errors.Is(err, ErrAlreadyDeclared) {
 		t.Errorf("a second lock: %v", err)
 	}
 	list, err := s.ForWorkspace(p, noon)
@@ -40,7 +39,7 @@ func TestDeclared(t *testing.T) {
 	if list, err := s.List(d.Until); err != nil || len(list) != 0 {
 		t.Errorf("an expired lock: %+v, %v", list, err)
 	}
-	if err := s.Declare(t.Context(), []*Workspace{p}, DeclaredLock{Dir: dir, By: "ben", Since: d.Until}, d.Until); err != nil {
+	if err := s.Declare(t.Context(), []*Workspace{p}, DeclaredLock{By: "ben", Since: d.Until}, d.Until); err != nil {
 		t.Errorf("over an expired lock: %v", err)
 	}
 	if list, err = s.List(d.Until); err != nil || len(list) != 1 || list[0].By != "ben" {
@@ -59,8 +58,8 @@ func TestDeclaredByAnotherName(t *testing.T) {
 	s, dir := Store{t.TempDir()}, t.TempDir()
 	p := workspace(t, dir)
 	p.contains["/other/name"] = true
-	must.Do(t, s.Declare(t.Context(), []*Workspace{p}, DeclaredLock{Dir: "/other/name", Since: noon}, noon))
-	if err := s.Declare(t.Context(), []*Workspace{p}, DeclaredLock{Dir: p.Top, Since: noon}, noon); !errors.Is(err, ErrAlreadyDeclared) {
+	must.Do(t, errors.Join(os.MkdirAll(s.Dir, 0o700), s.write(DeclaredLock{Dir: "/other/name", Since: noon})))
+	if err := s.Declare(t.Context(), []*Workspace{p}, DeclaredLock{Since: noon}, noon); !errors.Is(err, ErrAlreadyDeclared) {
 		t.Errorf("by its own name as well: %v", err)
 	}
 	gone, err := MissingWorkspace("/other/name")
@@ -76,7 +75,7 @@ func TestRemoveOnlyWhatWasMeant(t *testing.T) {
 	first := DeclaredLock{Dir: p.Top, By: "ana", Since: noon, Until: later}
 	must.Do(t, s.Declare(t.Context(), []*Workspace{p}, first, noon))
 	first.File = s.file(p.Top)
-	must.Do(t, s.Declare(t.Context(), []*Workspace{p}, DeclaredLock{Dir: p.Top, By: "ben", Since: later, Until: later.Add(time.Hour)}, later))
+	must.Do(t, s.Declare(t.Context(), []*Workspace{p}, DeclaredLock{By: "ben", Since: later, Until: later.Add(time.Hour)}, later))
 	must.Do(t, s.Remove(t.Context(), later, first))
 	if list, err := s.List(later); len(list) != 1 || err != nil || list[0].By != "ben" {
 		t.Errorf("%+v, %v", list, err)
@@ -94,7 +93,7 @@ func TestOneOfManyDeclares(t *testing.T) {
 	for range 50 {
 		p := workspace(t, dir)
 		wg.Go(func() {
-			switch err := s.Declare(t.Context(), []*Workspace{p}, DeclaredLock{Dir: p.Top, Since: noon}, noon); {
+			switch err := s.Declare(t.Context(), []*Workspace{p}, DeclaredLock{Since: noon}, noon); {
 			case err == nil:
 				won.Add(1)
 			case !errors.Is(err, ErrAlreadyDeclared):

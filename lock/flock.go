@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"syscall"
 	"time"
 
@@ -85,10 +86,19 @@ const FlockTimeout = time.Second
 // changeTimeout is how long other processes may take to change a directory: each needs milliseconds, unless the disk is slow.
 const changeTimeout = 10 * time.Second
 
-// FlockDirTimeout takes the exclusive lock of a directory that several processes change one after the other. It waits until ctx
-// ends, whose error it returns, and for ten seconds at most: then the error names the directory.
-func FlockDirTimeout(ctx context.Context, dir string) (*Flock, error) {
-	return flockDirTimeout(ctx, dir, changeTimeout)
+// FlockForUpdate takes the exclusive lock of a directory whose files several processes change one after the other, by [WriteFile], and removes
+// the drafts of those that were killed. It waits until ctx ends, whose error it returns, and for ten seconds at most: then the error names the
+// directory.
+func FlockForUpdate(ctx context.Context, dir string) (*Flock, error) {
+	held, err := flockDirTimeout(ctx, dir, changeTimeout)
+	if err != nil {
+		return nil, err
+	}
+	if err := removeDrafts(dir); err != nil {
+		held.Release()
+		return nil, err
+	}
+	return held, nil
 }
 
 func flockDirTimeout(ctx context.Context, dir string, timeout time.Duration) (*Flock, error) {
@@ -102,6 +112,50 @@ func flockDirTimeout(ctx context.Context, dir string, timeout time.Duration) (*F
 		return nil, ctx.Err()
 	}
 	return nil, fmt.Errorf("locking %s: another process has had it locked for %v (see lsof %[1]s); end that process and try again", dir, timeout)
+}
+
+// A draft is a file that is being written.
+const (
+	draftPrefix = ".agentctl-draft-"
+	draftExt    = ".new"
+)
+
+// WriteFile writes a file in a directory that is locked ([FlockForUpdate]): all of it or nothing, whenever this process is killed. A mode of 0
+// is what the umask leaves of 0777. place puts the draft in the place of the file: [os.Rename], or [os.Link], which replaces no file.
+func WriteFile(path, text string, mode fs.FileMode, place func(draft, path string) error) error {
+	draft := filepath.Join(filepath.Dir(path), draftPrefix+filepath.Base(path)+draftExt)
+	f, err := os.OpenFile(draft, os.O_WRONLY|os.O_CREATE|os.O_EXCL, cmp.Or(mode.Perm(), 0o777))
+	if err != nil {
+		return err
+	}
+	defer func() { _ = os.Remove(draft) }() // it is gone after a rename
+	_, err = f.WriteString(text)
+	if mode != 0 {
+		err = errors.Join(err, f.Chmod(mode))
+	}
+	if err := errors.Join(err, f.Sync(), f.Close()); err != nil {
+		return err
+	}
+	return place(draft, path)
+}
+
+// removeDrafts removes the drafts in a directory that is locked, so that nobody is writing one.
+func removeDrafts(dir string) error {
+	folder, err := storage.OpenDirFile(dir)
+	if err != nil {
+		return err
+	}
+	defer folder.Close()
+	names, err := folder.Readdirnames(-1)
+	for _, name := range names {
+		if !strings.HasPrefix(name, draftPrefix) {
+			continue
+		}
+		if bad := os.Remove(filepath.Join(dir, name)); !errors.Is(bad, fs.ErrNotExist) {
+			err = errors.Join(err, bad)
+		}
+	}
+	return err
 }
 
 // isFlocked reports whether a process holds the workspace ([FlockWorkspace]). The check shares the lock for a moment; a process

@@ -32,7 +32,7 @@ func change(order string) error {
 		return err
 	}
 	if verb == "declare" {
-		return s.Declare(context.Background(), []*Workspace{p}, DeclaredLock{Dir: p.Top, By: "ana", Reason: "a reason", Since: noon}, noon)
+		return s.Declare(context.Background(), []*Workspace{p}, DeclaredLock{By: "ana", Reason: "a reason", Since: noon}, noon)
 	}
 	list, err := s.ForWorkspace(p, noon)
 	return errors.Join(err, s.Remove(context.Background(), noon, list...))
@@ -109,14 +109,14 @@ func TestAWaitForATurnEnds(t *testing.T) {
 	}
 	interrupted, interrupt := context.WithCancel(t.Context())
 	interrupt()
-	if _, err := FlockDirTimeout(interrupted, dir); !errors.Is(err, context.Canceled) {
+	if _, err := FlockForUpdate(interrupted, dir); !errors.Is(err, context.Canceled) {
 		t.Errorf("interrupted: %v", err)
 	}
 	if err := (Store{Dir: dir}).Remove(interrupted, time.Time{}); !errors.Is(err, context.Canceled) {
 		t.Errorf("a store, interrupted: %v", err)
 	}
 	other.Release()
-	mine, err := FlockDirTimeout(t.Context(), dir)
+	mine, err := FlockForUpdate(t.Context(), dir)
 	must.Do(t, err)
 	mine.Release()
 }

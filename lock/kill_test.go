@@ -46,9 +46,9 @@ func storeWithRefuse(t *testing.T) Store {
 	t.Helper()
 	s := Store{filepath.Join(t.TempDir(), "state", "locks")}
 	elsewhere := workspace(t, t.TempDir())
-	must.Do(t, s.Declare(t.Context(), []*Workspace{elsewhere}, DeclaredLock{Dir: elsewhere.Top, Since: noon.Add(-time.Hour), Until: noon}, noon.Add(-time.Hour)))
-	draft := filepath.Join(s.Dir, draftPrefix+"left")
-	must.Do(t, errors.Join(os.WriteFile(draft, []byte("direc"), 0o600), os.Chtimes(draft, noon.Add(-time.Hour), noon.Add(-time.Hour))))
+	must.Do(t, s.Declare(t.Context(), []*Workspace{elsewhere}, DeclaredLock{Since: noon.Add(-time.Hour), Until: noon}, noon.Add(-time.Hour)))
+	draft := filepath.Join(s.Dir, draftPrefix+"left"+draftExt)
+	must.Do(t, os.WriteFile(draft, []byte("direc"), 0o600))
 	return s
 }
 
@@ -82,7 +82,7 @@ func TestKilledDeclaring(t *testing.T) {
 		s := storeWithRefuse(t)
 		reached := killedAt(t, n, fmt.Sprintf("declare %s %s", s.Dir, p.Top))
 		there := whole(t, s, p)
-		err := s.Declare(t.Context(), []*Workspace{p}, DeclaredLock{Dir: p.Top, By: "ana", Reason: "a reason", Since: noon}, noon)
+		err := s.Declare(t.Context(), []*Workspace{p}, DeclaredLock{By: "ana", Reason: "a reason", Since: noon}, noon)
 		if there == 0 && err != nil || there == 1 && !errors.Is(err, ErrAlreadyDeclared) {
 			t.Errorf("%d locks, and then declaring one: %v", there, err)
 		}

@@ -20,7 +20,7 @@ func TestFilesAreOpenedInOnePlace(t *testing.T) {
 		"launch/anonymous_linux.go:AnonymousFile":      "made for writing, without a name",
 		"launch/worktree/incomplete.go:restoreGitFile": "made for writing, or empty; O_NOFOLLOW",
 		"lock/githooks/trailer.go:endLine":             "for writing; git made it, and it was read as a regular file before",
-		"lock/githooks/change.go:replaceFile":          "made for writing, O_EXCL",
+		"lock/flock.go:WriteFile":                      "made for writing, O_EXCL",
 		"proc/procfs_linux.go:openDescriptor":          "the kernel's own files, below /proc/PID",
 		"proc/procfs_linux.go:identity":                "O_PATH: the file is not opened, only named",
 	}

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"path/filepath"
 
 	"agentctl/lock"
 )
@@ -40,7 +39,7 @@ func (p *HooksDir) Uninstall(ctx context.Context) ([]Hook, error) {
 // update does something to all hooks that are ours to write, unless one refuses it. Others who change them wait.
 func (p *HooksDir) update(ctx context.Context, refuses func(*hookFile) bool, do func(*hookFile) error) ([]Hook, error) {
 	if p.notWritable == "" {
-		turn, err := lock.FlockDirTimeout(ctx, p.dir)
+		turn, err := lock.FlockForUpdate(ctx, p.dir)
 		if errors.Is(err, fs.ErrNotExist) {
 			return p.Status()
 		}
@@ -48,9 +47,6 @@ func (p *HooksDir) update(ctx context.Context, refuses func(*hookFile) bool, do 
 			return nil, err
 		}
 		defer turn.Release()
-		if err := removeDrafts(p.dir); err != nil {
-			return nil, err
-		}
 	}
 	files, err := p.readHooks()
 	if err != nil {
@@ -132,7 +128,7 @@ func (f *hookFile) install(want InstallOptions) error {
 	case b.form == formInserted:
 		at, _ = isShell(text)
 	default:
-		text, at, mode = shebang, len(shebang), newMode
+		text, at, mode = shebang, len(shebang), 0
 	}
 	if text = text[:at] + b.String() + text[at:]; text == f.text {
 		return nil
@@ -142,7 +138,7 @@ func (f *hookFile) install(want InstallOptions) error {
 			return err
 		}
 	}
-	return replaceFile(f.Path, text, mode)
+	return lock.WriteFile(f.Path, text, mode, os.Rename)
 }
 
 func (f *hookFile) uninstall() error {
@@ -158,40 +154,5 @@ func (f *hookFile) uninstall() error {
 	case f.block.form != formInserted && f.block.around == shebang:
 		return os.Remove(f.Path)
 	}
-	return replaceFile(f.Path, f.block.around, f.mode)
-}
-
-// newMode marks a hook that is made: its mode is what the umask leaves of 0777.
-const newMode fs.FileMode = 0
-
-// draftPrefix begins the names of files that are being written. Git looks for no hook of such a name.
-const draftPrefix = ".agentctl-draft-"
-
-// replaceFile puts a text in the place of a file, all of it or nothing, whenever we are killed.
-func replaceFile(path, text string, mode fs.FileMode) error {
-	draft := filepath.Join(filepath.Dir(path), draftPrefix+filepath.Base(path))
-	f, err := os.OpenFile(draft, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o777)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = os.Remove(draft) }() // it is gone, if all went well
-	_, err = f.WriteString(text)
-	if mode != newMode {
-		err = errors.Join(err, f.Chmod(mode))
-	}
-	if err := errors.Join(err, f.Sync(), f.Close()); err != nil {
-		return err
-	}
-	return os.Rename(draft, path)
-}
-
-// removeDrafts removes drafts that were left. Nobody is writing one: the directory is held.
-func removeDrafts(dir string) error {
-	for _, name := range Names() {
-		err := os.Remove(filepath.Join(dir, draftPrefix+name))
-		if err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return err
-		}
-	}
-	return nil
+	return lock.WriteFile(f.Path, f.block.around, f.mode, os.Rename)
 }
