@@ -67,7 +67,6 @@ func (p *processScan) withSubagents(agent *process, c discover.Claim) []discover
 	return append([]discover.Claim{c}, children...)
 }
 
-// registryClaim returns the claim that the process's registry entry makes.
 func (p *processScan) registryClaim(agent *process) discover.Claim {
 	detail := agent.entry.path + ": procStart " + agent.entry.ProcStart + " matches"
 	if agent.entry.Status != "" {
@@ -98,7 +97,6 @@ func (Adapter) LeftBehind(ctx context.Context, table *proc.Table, homes []discov
 	return claims
 }
 
-// sessionClaim returns the claim that the process runs this session, with this evidence.
 func (p *processScan) sessionClaim(agent *process, id, path string, strength discover.Strength, kind, detail string) discover.Claim {
 	c := agent.newClaim()
 	c.Session, c.Path, c.Strength, c.Kind, c.Detail = id, path, strength, kind, detail

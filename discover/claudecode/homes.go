@@ -163,7 +163,6 @@ func (Adapter) ShortID(id string) int {
 // isUUID reports whether s has the form of a session ID: 8-4-4-4-12 lower- or upper-case hexadecimal digits.
 func isUUID(s string) bool { return storage.IsUUID(s, true) }
 
-// isSubagent reports whether a session ID is a sub-agent's.
 func isSubagent(id string) bool { return strings.HasPrefix(id, agentPrefix) }
 
 // idOfFile returns the ID of the session whose transcript has this file name.

@@ -35,7 +35,6 @@ func (a Adapter) Spec(r launch.Request, host launch.Environment) (launch.Spec, e
 	return spec, nil
 }
 
-// argsBuilder builds Claude Code's arguments for a request.
 type argsBuilder struct {
 	launch.Request
 	host    launch.Environment

@@ -180,7 +180,6 @@ func (m messageLine) texts(content storage.Value, classify func(string) messageT
 	return messages
 }
 
-// userMessages returns the messages of a user record's content.
 func (m messageLine) userMessages(content storage.Value) []discover.Message {
 	from := m.origin.Get("kind").Text(0)
 	messages := m.texts(content, func(text string) messageText { return userText(text, from) })

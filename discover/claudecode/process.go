@@ -312,7 +312,6 @@ func syntax() discover.Syntax {
 	}
 }
 
-// readCmdline reads the command line of a process that may be Claude Code.
 func readCmdline(p proc.Process) cmdline {
 	args, err := p.Args()
 	if err != nil || len(args) == 0 {

@@ -119,7 +119,6 @@ func (r reader) readSession(ctx context.Context, e discover.Entry, u *sessionUsa
 	return true, warning(e.Path, err)
 }
 
-// withFile opens a file for a reader.
 func withFile(ctx context.Context, path string, read func(*storage.File) error) error {
 	f, err := storage.Open(ctx, path)
 	if err != nil {
@@ -129,7 +128,6 @@ func withFile(ctx context.Context, path string, read func(*storage.File) error) 
 	return read(f)
 }
 
-// readHead reads the beginning of a transcript.
 func readHead(ctx context.Context, path string) (head headReader, err error) {
 	err = withFile(ctx, path, head.Read)
 	return head, err

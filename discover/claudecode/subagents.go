@@ -69,12 +69,10 @@ func readSubagentMeta(ctx context.Context, transcript string, continued func() b
 	return metadata, warning(metaPath(transcript), err)
 }
 
-// metaPath returns the path of the metadata of the sub-agent with this transcript.
 func metaPath(transcript string) string {
 	return strings.TrimSuffix(transcript, transcriptSuffix) + metaSuffix
 }
 
-// readMetaFile reads the metadata of the sub-agent with this transcript.
 func readMetaFile(ctx context.Context, transcript string) (metadata subagentMeta, err error) {
 	err = readJSON(ctx, metaPath(transcript), &metadata)
 	return metadata, err
@@ -161,7 +159,6 @@ func (p *process) subagentClaims(ctx context.Context, parent discover.Claim) (cl
 	return claims, err
 }
 
-// storedSubagent is a sub-agent's transcript with its metadata.
 type storedSubagent struct {
 	path string
 	subagentMeta
@@ -276,7 +273,6 @@ func listSubagentFiles(ctx context.Context, transcript string) (files, folders [
 	return files, folders, err
 }
 
-// isSubagentTranscript reports whether a file name is that of a sub-agent's transcript.
 func isSubagentTranscript(name string) bool {
 	return isSubagent(name) && strings.HasSuffix(name, transcriptSuffix)
 }

@@ -63,7 +63,6 @@ func parseBlock(o storage.Object) (b block) {
 	return b
 }
 
-// hasBlock reports whether a content has a block of this type.
 func hasBlock(content storage.Value, kind string) bool {
 	for _, b := range blocks(content) {
 		if b.Type == kind {
@@ -110,7 +109,6 @@ func resultText(v storage.Value) string {
 	return cmp.Or(strings.Join(parts, "\n"), v.Text(0))
 }
 
-// newCall returns the call that a block makes.
 func newCall(b block) *discover.ToolCall {
 	return &discover.ToolCall{ID: b.ID, Name: b.Name, Input: bytes.Clone(b.Input.Raw()), Brief: callBrief(b.Input.Object())}
 }

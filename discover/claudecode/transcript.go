@@ -46,7 +46,6 @@ type envelope struct {
 	Team, Teammate string
 }
 
-// envelope returns the record's envelope.
 func (r *rawLine) envelope() envelope {
 	text := func(key string) string { return r.Get(key).Text(0) }
 	e := envelope{
@@ -157,7 +156,6 @@ func parseMessage(o storage.Object) (m apiMessage, length int) {
 	return m, length
 }
 
-// usage returns what the message says that it used.
 func (a *apiMessage) usage() discover.Tokens { return usageOf(a.usageValue.Object()) }
 
 // usageOf reads what the API counted for a call, or what the agent reports for a model. Neither has a total.
@@ -212,5 +210,4 @@ const knownTypes = " user assistant system attachment progress summary queue-ope
 	" cost-state tools-used data-flow-records data-flow-incomplete history-suppression hybrid-organization" +
 	" api-request api-request-shape api-request-blob api-request-resumed artifact-comment-monitor artifact-autoreact-ledger "
 
-// typeOf returns the type of a record.
 func typeOf(record storage.Object) string { return storage.Kind(record.Get("type")) }

@@ -52,7 +52,6 @@ func (h *headReader) Read(f *storage.File) error {
 	return err
 }
 
-// add takes the next record.
 func (h *headReader) add(e *event) {
 	switch {
 	case e.Type == sessionStart && !h.Found:

@@ -19,7 +19,6 @@ type rpcConn struct {
 // maxMessage is the most bytes of a message.
 const maxMessage = 16 << 20
 
-// connect begins the conversation with a server.
 func connect(in io.Reader, out io.Writer) (*launch.RPCClient, error) {
 	c := &launch.RPCClient{RPCConn: &rpcConn{out, bufio.NewReader(in)}, Version: "2.0"}
 	_, err := c.Call("connect", struct{}{})

@@ -75,7 +75,6 @@ func (Adapter) StoreCommand(action launch.StoreAction, s discover.Session, host 
 	}, nil
 }
 
-// deleteSession asks the server at the other ends to delete a session.
 func deleteSession(in io.Reader, out io.Writer, id string) error {
 	c, err := connect(in, out)
 	if err == nil {

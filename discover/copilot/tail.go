@@ -102,7 +102,6 @@ func (t *tailReader) add(e *event) {
 	}
 }
 
-// addTurn takes what the next record says of the turn.
 func (t *tailReader) addTurn(e turnEvent) {
 	if strings.HasPrefix(e.Type, "model.") { // a chain of its own
 		return
@@ -122,7 +121,6 @@ func (t *tailReader) addTurn(e turnEvent) {
 	}
 }
 
-// modelOf returns the model that a record names.
 func modelOf(e *event) string {
 	switch e.Type {
 	case assistantText:

@@ -40,7 +40,6 @@ func parseEvent(line []byte) (e event, ok bool) {
 	return e, ok
 }
 
-// typeOf returns the type of a record.
 func typeOf(o storage.Object) string { return storage.Kind(o.Get("type")) }
 
 func (e *event) time() time.Time { return e.At.Time() }

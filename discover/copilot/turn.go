@@ -32,7 +32,6 @@ type turnEvent struct {
 // damagedEvent stands for a record that cannot be read.
 const damagedEvent = "damaged"
 
-// newTurnEvent copies what matters of a record.
 func newTurnEvent(e *event) turnEvent {
 	t := turnEvent{Type: e.Type, Agent: e.Agent.Text(idLimit), ID: e.ID.Text(idLimit), Parent: e.Parent.Text(idLimit), Time: e.time()}
 	switch e.Type {
@@ -77,7 +76,6 @@ type turnReader struct{ writers []*writer }
 // writer is the state of one process's turn.
 type writer struct {
 	last string // the ID of its newest record
-	time time.Time
 	turn discover.Turn
 	// more: its newest answer asks for tools. answered: the turn has an answer.
 	more, answered  bool
@@ -106,7 +104,6 @@ func (t *turnReader) writerOf(e *turnEvent) *writer {
 	return w
 }
 
-// add takes the next record.
 func (t *turnReader) add(e *turnEvent) {
 	if e.Type == sessionResume && !e.Attached {
 		t.resume(e)
@@ -119,7 +116,7 @@ func (t *turnReader) add(e *turnEvent) {
 
 // resume takes the record of a process that begins to run the session. Unless another one goes on, the turn that is open was cut short.
 func (t *turnReader) resume(e *turnEvent) {
-	w := &writer{last: e.ID, time: e.Time}
+	w := &writer{last: e.ID}
 	if e.InUse {
 		w.turn.State = discover.TurnNone
 		t.writers = append(t.writers, w)
@@ -145,7 +142,6 @@ func (w *writer) isOpen() bool { return w.turn.State == discover.TurnOpen || len
 
 func (w *writer) add(e *turnEvent) {
 	sameCall := func(c turnEvent) bool { return c.Call == e.Call }
-	w.time = e.Time
 	switch e.Type {
 	case toolStart:
 		w.calls = append(w.calls, *e)
@@ -216,7 +212,6 @@ func (t *turnReader) newest() *writer {
 	return t.writers[len(t.writers)-1]
 }
 
-// result returns the state of the writer's turn.
 func (w *writer) result() discover.Turn {
 	turn := w.turn
 	if !w.isOpen() {
@@ -305,7 +300,6 @@ func permissionOf(r storage.Object) *discover.WaitingOn {
 	return on
 }
 
-// countDiff counts the lines that a unified diff adds and removes.
 func countDiff(diff string) (added, removed int) {
 	body := false
 	for line := range strings.Lines(diff) {

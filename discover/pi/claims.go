@@ -88,12 +88,12 @@ func (p *process) sessionClaim(id, home, path string, strength discover.Strength
 
 // namedClaims returns the claims of a process that name its session.
 func (p *processScan) namedClaims(agent *process, homes []discover.Home) (claims []discover.Claim) {
-	if id, path := agent.launched, ""; id != "" && agent.store != "" {
-		home, strength := agent.store, discover.Exact
+	if id := agent.launched; id != "" && agent.store != "" {
+		home, path := p.locate(homes, id)
+		strength := discover.Exact
 		if filepath.IsAbs(id) {
-			path, id = id, idOfFile(id)
-			home, path = p.locate(homes, path)
-		} else if path = p.find(agent.sessionFolder(agent.dir), id); path == "" {
+			id = idOfFile(id)
+		} else if home, path = agent.store, p.find(agent.sessionFolder(agent.dir), id); path == "" {
 			strength = discover.Strong // it may not have got that far
 		}
 		if isSessionID(id) {
@@ -134,7 +134,6 @@ func (p *processScan) locate(homes []discover.Home, file string) (home, path str
 	return "", ""
 }
 
-// storedFile is a session's file.
 type storedFile struct {
 	fileName
 	path string
@@ -180,11 +179,11 @@ func (p *processScan) writtenClaim(agent *process, unnamed []*process) []discove
 	if len(own) != 1 {
 		return nil
 	}
-	c := own[0]
-	if !agent.madeAtStart(c.made) {
-		return []discover.Claim{agent.sessionClaim(c.id, agent.store, c.path, discover.Weak, "written", "no other session of its directory was written since it started")}
+	strength, kind, detail := discover.Weak, "written", "no other session of its directory was written since it started"
+	if agent.madeAtStart(own[0].made) {
+		strength, kind, detail = discover.Strong, "start", "the session was made when the process started, and no other was written since"
 	}
-	return []discover.Claim{agent.sessionClaim(c.id, agent.store, c.path, discover.Strong, "start", "the session was made when the process started, and no other was written since")}
+	return []discover.Claim{agent.sessionClaim(own[0].id, agent.store, own[0].path, strength, kind, detail)}
 }
 
 // candidates returns the sessions of the process's directory that were written since it started and that no process is known to run.

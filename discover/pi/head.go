@@ -75,7 +75,6 @@ func (h *head) add(l storage.Line) {
 	}
 }
 
-// modelChange returns the model of an entry of type model_change.
 func (e *entry) modelChange() modelChange {
 	return modelChange{e.Get("modelId").Text(0), e.Get("provider").Text(0)}
 }

@@ -62,7 +62,6 @@ type process struct {
 	hasSocket   bool
 }
 
-// presences returns the live processes of Pi.
 func presences(table *proc.Table) (list []*process) {
 	for p := range table.Candidates(proc.Signs{Name: Adapter{}.MatchesBinary}) {
 		if (Adapter{}).IsAgentProcess(p) {

@@ -62,7 +62,6 @@ func (Adapter) Entries(ctx context.Context, homes []discover.Home, filter discov
 	return s.Found, errors.Join(append(s.Warnings, ctx.Err())...)
 }
 
-// search lists session files.
 type search struct {
 	ctx    context.Context // of the call that the search lives for
 	filter discover.EntryFilter

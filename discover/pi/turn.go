@@ -30,7 +30,6 @@ const maxRetried = 1000
 // complete reports whether older entries cannot change anything.
 func (t *turnReader) complete() bool { return t.decided && t.began }
 
-// add adds the next older entry.
 func (t *turnReader) add(e *entry) {
 	if e.Type == typeEdit && string(e.Get("replacement").Raw()) == "null" && len(t.retried) < maxRetried {
 		if t.retried == nil {
