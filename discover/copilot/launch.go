@@ -117,10 +117,10 @@ func (Adapter) ParseOutput(o launch.Output) (parsed launch.ParsedOutput) {
 			}
 		}
 	}
-	text := strings.TrimSpace(string(o.Stderr))
-	for line := range strings.Lines(text) {
-		if rest, ok := strings.CutPrefix(strings.ToLower(line), "error: "); ok {
-			parsed.Error = cmp.Or(parsed.Error, strings.TrimSpace(line[len(line)-len(rest):]))
+	const prefix = "error: "
+	for line := range strings.Lines(strings.TrimSpace(string(o.Stderr))) {
+		if strings.EqualFold(line[:min(len(line), len(prefix))], prefix) {
+			parsed.Error = cmp.Or(parsed.Error, strings.TrimSpace(line[len(prefix):]))
 		}
 	}
 	parsed.Error = discover.Truncate(parsed.Error, discover.ErrorLimit)

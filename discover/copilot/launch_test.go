@@ -123,6 +123,7 @@ func TestParseOutput(t *testing.T) {
 		{ID: idA}: {Stdout: []byte(`{"type":"assistant.message","data":{}}` + "\n" + `{"type":"result","sessionId":"` + idA + `","exitCode":0}` + "\n")},
 		{}:        {Stdout: []byte("error: the answer speaks of one\n")},
 		{Error: "No authentication information found."}: {Stderr: []byte("Error: No authentication information found.\n\nTo authenticate, …\n")},
+		{Error: strings.Repeat("Ⱥ", 9)}:                 {Stderr: []byte("Error: " + strings.Repeat("Ⱥ", 9))}, // longer in lower case
 		{Error: "unexpected argument '--x' found"}:      {Stderr: []byte("warning: old\nerror: unexpected argument '--x' found\n\nUsage:\n")},
 	} {
 		if got := New().ParseOutput(want); got != output {
