@@ -147,17 +147,14 @@ func (f *forkDetector) isCopy(line *rawLine) bool {
 	return !f.ownAnswers
 }
 
-// Forked reports whether the first records are older than the metadata before them: --fork-session copied them.
-func (h *headReader) Forked() bool {
-	return h.First.ForkedFrom == "" && h.fork.created.Sub(h.firstTime) > metadataDelay
-}
-
-// ForkCreated returns when a fork itself was created: Created may be the time of a copied record.
-func (h *headReader) ForkCreated() time.Time {
+// ForkCreated returns when a fork itself was created: Created may be the time of a copied record. ok reports whether it is one: the first
+// records are older than the metadata before them, so that --fork-session has copied them.
+func (h *headReader) ForkCreated() (created time.Time, ok bool) {
+	ok = h.First.ForkedFrom == "" && h.fork.created.Sub(h.firstTime) > metadataDelay
 	if h.Created.Equal(h.firstTime) {
-		return h.fork.created
+		return h.fork.created, ok
 	}
-	return h.Created
+	return h.Created, ok
 }
 
 // metadataDelay is how much older than the metadata before it a first prompt may be without being a copy.

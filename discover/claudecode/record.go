@@ -172,8 +172,8 @@ func fill(r *discover.Record, e discover.Entry, f *storage.File, head *headReade
 		r.Source = "bg"
 	}
 	r.Meta = discover.Facts{"entrypoint": entrypoint, projectMeta: projectOf(e), "continuedIn": known[continuedIn]}.WithoutEmpty()
-	if head.Forked() {
-		r.Created = head.ForkCreated()
+	if created, ok := head.ForkCreated(); ok {
+		r.Created = created
 		moveSharedCost(r)
 	}
 	if last := tail.Last; last.Team != "" && last.Teammate != "" {

@@ -128,7 +128,7 @@ func parseWorkspace(text string) (w workspace) {
 		}
 		switch key {
 		case "cwd":
-			w.Dir, w.Found = value, true
+			w.Dir = value
 		case "branch":
 			w.Branch = value
 		case "name", "summary": // up to 1.0.12

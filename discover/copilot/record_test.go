@@ -117,7 +117,7 @@ func FuzzWorkspace(f *testing.F) {
 func TestWorkspace(t *testing.T) {
 	for text, want := range map[string]workspace{
 		"id: x\ncwd: /srv/a: b\nbranch: main\nclient_name: github/cli\nname: plain text\nuser_named: true\n": {
-			sessionContext: sessionContext{Found: true, Dir: "/srv/a: b", Branch: "main"}, Name: "plain text", Client: ownClient, Named: true,
+			sessionContext: sessionContext{Dir: "/srv/a: b", Branch: "main"}, Name: "plain text", Client: ownClient, Named: true,
 		},
 		"name: 'it''s: a \"quoted\" # name'\n":           {Name: `it's: a "quoted" # name`},
 		"name: \"bell\\u0007\"\nfork_count: 0\n":         {Name: "bell\a"},
