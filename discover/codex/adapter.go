@@ -41,10 +41,7 @@ func (Adapter) MatchesID(id string) bool {
 	return ok && isThreadID(id)
 }
 
-// warn returns the warning about a path that could not be read.
-func warn(path string, err error) error {
-	return discover.NewWarning(agentName, path, err)
-}
+func warn(path string, err error) error { return discover.NewWarning(agentName, path, err) }
 
 // oldestSupported is the oldest version whose processes agentctl looks into, launches and resumes. It reads what older ones have stored.
 const oldestSupported = "0.130"

@@ -70,7 +70,6 @@ type agentProcess struct {
 	ofHome bool
 }
 
-// addProcess adds the claims of one process.
 func (c *claimBuilder) addProcess(table *proc.Table, p proc.Process) {
 	args, argsErr := p.Args()
 	files, own, err := inspect(p)
@@ -191,7 +190,7 @@ func (a agentProcess) presenceClaim() discover.Claim {
 	claim := a.claim
 	claim.Strength, claim.Kind = discover.Exact, "process"
 	claim.Detail = fmt.Sprintf("runs %s", cmp.Or(a.Exe, a.Name))
-	claim.Source, claim.Dir, claim.Turn = a.sourceName(), a.newThreadDir(a.Process), a.liveTurn()
+	claim.Source, claim.Dir, claim.Turn = a.sourceName(), a.newThreadDir(), a.liveTurn()
 	claim.HideIfUnlinked, claim.NameOnly = a.role == server && claim.Unreadable == "", !a.ofHome
 	return claim
 }
@@ -214,7 +213,7 @@ func (c *claimBuilder) threadClaims(s agentProcess, t threadFiles, only bool) (c
 		claim.Source = s.sourceName() // of several threads, some may be sub-agents: their records say so
 	}
 	if !ok {
-		claim.Dir = s.newThreadDir(s.Process)
+		claim.Dir = s.newThreadDir()
 	}
 	stored = ok && entry.Size > 0
 	if !stored && len(c.homes.byDir(claim.Home)) > 0 { // what is stored in an unlisted home is unknown
@@ -279,7 +278,7 @@ func (c *claimBuilder) addArgvClaim(s agentProcess) {
 	case !known:
 		return
 	case !ok:
-		claim.Dir = s.newThreadDir(s.Process)
+		claim.Dir = s.newThreadDir()
 	}
 	c.claims = append(c.claims, claim)
 }
@@ -296,18 +295,18 @@ func (in invocation) sourceName() string {
 }
 
 // newThreadDir is the directory in which the process begins a thread, "" if its clients decide.
-func (in invocation) newThreadDir(p proc.Process) string {
-	if in.role != exec && in.role != tui {
+func (a agentProcess) newThreadDir() string {
+	if a.role != exec && a.role != tui {
 		return ""
 	}
-	if filepath.IsAbs(in.dir) {
-		return in.dir
+	if filepath.IsAbs(a.dir) {
+		return a.dir
 	}
-	cwd, err := p.Cwd()
+	cwd, err := a.Cwd()
 	if err != nil {
 		return ""
 	}
-	return filepath.Join(cwd, in.dir)
+	return filepath.Join(cwd, a.dir)
 }
 
 // daemonRuns reports whether the daemon that runs the threads of the TUIs of p's home is alive.

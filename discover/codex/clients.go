@@ -5,7 +5,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"time"
 
 	"agentctl/discover"
@@ -160,7 +159,8 @@ func (c *claimBuilder) isForOthers(s servedThread) bool {
 // mayBegin reports whether a terminal may have begun a thread in its directory, or in a worktree that Codex has made.
 func (c *claimBuilder) mayBegin(t *client, s servedThread) bool {
 	r, ok := c.record(s)
-	return !ok || isBelow(r.Dir, filepath.Join(s.claim.Home, worktreesDir)) || discover.RealPath(r.Dir) == discover.RealPath(t.newThreadDir(t.Process))
+	dir := discover.RealPath(r.Dir)
+	return !ok || discover.Within(dir, discover.RealPath(filepath.Join(s.claim.Home, worktreesDir))) || dir == discover.RealPath(t.newThreadDir())
 }
 
 // record is what is stored of a thread, if anything is. It is read only where there are terminals to tell apart.
@@ -174,8 +174,3 @@ func (c *claimBuilder) record(s servedThread) (r storedThread, ok bool) {
 
 // worktreesDir is the directory of a home in which Codex makes worktrees for threads (SEEN 0.169).
 const worktreesDir = "worktrees"
-
-// isBelow reports whether a path is below a directory.
-func isBelow(path, dir string) bool {
-	return strings.HasPrefix(discover.RealPath(path), discover.RealPath(dir)+"/")
-}

@@ -18,7 +18,6 @@ const headLimit = 4 << 20
 // rolloutHead is the beginning of a rollout.
 type rolloutHead struct {
 	FileID      string // the thread's ID by the file's name
-	Segment     string // the segment's ID by the file's name, "" in a thread's first rollout
 	lines       int
 	SessionMeta sessionMeta
 	// Prompt is the user's first prompt, Review the description of what a review is about.
@@ -103,7 +102,6 @@ func mayBecomeRollout(f *storage.File) bool {
 	return f.Size() < headLimit && strings.HasPrefix(start, begin[:min(len(begin), len(start))])
 }
 
-// addLine adds the next line.
 func (r *rolloutHead) addLine(l storage.Line, parsed *rolloutLine) {
 	r.lines++
 	r.end = l.Offset

@@ -13,7 +13,6 @@ import (
 	"agentctl/proc"
 )
 
-// homeVariables name a home.
 func homeVariables() discover.HomeVariables {
 	return discover.HomeVariables{Key: "CODEX_HOME", Default: ".codex"}
 }

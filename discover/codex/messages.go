@@ -70,7 +70,7 @@ type messageReader struct {
 func (m *messageReader) readSegment(s segment, newest bool) segment {
 	f, g, err := openRollout(m.ctx, s.path)
 	if storage.IsNotExist(err) && !newest {
-		err = errHistoryGone
+		err = errors.New("the history that another rollout continues is gone")
 	}
 	if err != nil { // the newest may have been moved or compressed meanwhile: the next snapshot finds it
 		m.Warn(s.path, err)
@@ -79,9 +79,6 @@ func (m *messageReader) readSegment(s segment, newest bool) segment {
 	defer f.Close()
 	return m.readFile(f, g, s, newest)
 }
-
-// errHistoryGone is the error of a rollout that another one continues.
-var errHistoryGone = errors.New("the history that another rollout continues is gone")
 
 // readFile yields the messages of an open segment and returns the one that it continues.
 func (m *messageReader) readFile(f *storage.File, g gap, s segment, newest bool) segment {

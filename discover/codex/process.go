@@ -207,8 +207,6 @@ type invocation struct {
 	role
 	// noDaemon: the TUI runs its threads itself (--no-daemon, 0.160 and later).
 	noDaemon bool
-	// noThreadHere: the process runs no thread. It is a client of a remote server (--remote), or prints help.
-	noThreadHere bool
 	// remoteTUI: the process is a TUI that shows the threads of a server that its arguments name.
 	remoteTUI bool
 	// overview: the TUI begins with the list of all sessions.
@@ -231,10 +229,10 @@ func parseArgs(args []string) invocation {
 	in := invocation{
 		noDaemon: a.Has("--no-daemon"), isDaemon: a.Has("--managed-daemon"),
 		dir: a.Value("-C", "--cd"), listen: a.Value("--listen"), remote: a.Value("--remote"),
-		noThreadHere: a.Has("--remote", "-h", "--help", "-V", "--version"),
 	}
+	runsNone := a.Has("--remote", "-h", "--help", "-V", "--version") // a client of a remote server, or it prints help
 	for option := range a.Options {
-		in.noThreadHere = in.noThreadHere || strings.HasPrefix(option, "--codex-run-as-")
+		runsNone = runsNone || strings.HasPrefix(option, "--codex-run-as-")
 	}
 	words := a.Words
 	command := ""
@@ -249,7 +247,6 @@ func parseArgs(args []string) invocation {
 	case "mcp-server":
 		in.role, in.isMCP = server, true
 	case "remote-control":
-		in.role = helper
 		if in.noDaemon && len(words) == 1 { // its own server, in the foreground (READ 0.169)
 			in.role = server
 		}
@@ -260,7 +257,7 @@ func parseArgs(args []string) invocation {
 	default:
 		in.role, in.overview = tui, command == "agents"
 	}
-	if in.noThreadHere {
+	if runsNone {
 		in.remoteTUI = in.role == tui && in.remote != ""
 		in.role = helper
 	}

@@ -113,8 +113,8 @@ func (s *storedThread) readFile(f *storage.File, end int64, e discover.Entry, op
 		return nil
 	}
 	head, err := readHead(f, e.ID, (*rolloutHead).Complete)
-	if name, ok := parseRolloutName(filepath.Base(e.Path)); ok && err == nil && name.segment != "" {
-		head.Segment = name.segment
+	continues := segmentOf(e) != "" // an older rollout of the thread
+	if err == nil && continues {
 		err = s.completeHead(f.Context(), &head, e)
 	}
 	if err != nil {
@@ -132,10 +132,10 @@ func (s *storedThread) readFile(f *storage.File, end int64, e discover.Entry, op
 	s.setDamage(f, tail.damage)
 	fillRecord(&s.Record, &head, &tail)
 	s.startedBy, s.tokensUnknown = head.SessionMeta.StarterID(), !tail.Usage.Final
-	hasTokens := tail.Usage.Any || head.Segment != "" // tokens may also be in an older segment
+	hasTokens := tail.Usage.Any || continues // tokens may also be in an older segment
 	if hasTokens && tail.Usage.Final && (all || !head.MayInherit()) {
 		own, err := tail.Usage.larger(), error(nil)
-		endIsOthers := head.MayInherit() || head.Segment != "" // the total at the end is not that of this thread alone
+		endIsOthers := head.MayInherit() || continues // the total at the end is not that of this thread alone
 		if endIsOthers || options.Answers {
 			s.answers, err = s.readAnswers(f, &head, e)
 		}

@@ -54,15 +54,12 @@ func (h *homeScan) list(filter discover.EntryFilter) {
 		for _, ref := range filter.Refs {
 			h.findRef(ref)
 		}
-	case filter.ID == "":
-		h.walk(dayRange{}, func(rolloutName) bool { return true })
-	case !storage.IsUUIDPrefix(filter.ID, false): // an ID of another agent
-	default:
+	case storage.IsUUIDPrefix(filter.ID, false): // else it is an ID of another agent
 		match := func(name rolloutName) bool { return strings.HasPrefix(name.id, filter.ID) }
 		if near, ok := daysOfID(filter.ID); ok {
 			h.listDays(near, match)
 		}
-		if len(h.Found) == 0 { // an ID of another version, or a file that was moved
+		if len(h.Found) == 0 { // no ID, one of another version, or a file that was moved
 			h.walk(dayRange{}, match)
 		}
 	}
@@ -177,7 +174,6 @@ func isNumber(name string) bool {
 	return len(name) > 0 && strings.Trim(name, "0123456789") == ""
 }
 
-// addFile adds a rollout.
 func (h *homeScan) addFile(path, id string, info storage.FileInfo, err error) {
 	if h.addError(path, err); err == nil {
 		h.Add(discover.Entry{ID: id, Path: path}, info, nil)

@@ -201,7 +201,6 @@ func fileThreadID(t *storedThread) string {
 	return t.ID
 }
 
-// link sets subagents.
 func (s *subagentTree) link() {
 	s.subagents = map[string][]*storedThread{}
 	for _, t := range s.threads {
@@ -222,12 +221,8 @@ func (s *subagentTree) parentOf(t *storedThread) string {
 	return ""
 }
 
-// errTokensUnknown is the error of a sub-agent whose tokens are unknown. The total of its parent thread is left out as well: a part
-// must not pass for the total.
-var errTokensUnknown = errors.New("the tokens of this sub-agent are unknown, and so are those of the session that started it")
-
 // tokens is the total of a thread with its sub-agents; the context is the thread's own. It is nil if nothing was used, and if a part of
-// it is unknown.
+// it is unknown: a part must not pass for the total.
 func (s *subagentTree) tokens(t *storedThread) *discover.Tokens {
 	if len(s.subagents[t.ID])+len(s.unreadable) == 0 && !s.incomplete {
 		return t.Tokens
@@ -241,7 +236,7 @@ func (s *subagentTree) tokens(t *storedThread) *discover.Tokens {
 		}
 		counted[member.ID] = true
 		if member.tokensUnknown && member != t {
-			s.errs = append(s.errs, warn(member.Path, errTokensUnknown))
+			s.errs = append(s.errs, warn(member.Path, errors.New("the tokens of this sub-agent are unknown, and so are those of the session that started it")))
 		}
 		if member.tokensUnknown || s.incomplete || s.mayOwnUnreadable(member) {
 			return nil

@@ -128,7 +128,6 @@ func (r *rolloutTail) addRecord(parsed *rolloutLine) {
 	r.newest.add(parsed)
 }
 
-// turnSettings are the settings of a turn.
 type turnSettings struct {
 	Model, Dir, Approval, Sandbox string
 	// Reviewer decides on approvals (0.147 and later): "user", or a model.

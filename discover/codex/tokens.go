@@ -36,7 +36,6 @@ type usageAtEnd struct {
 	hasTurn     bool            // the beginning of a turn with a count has come
 }
 
-// larger is the larger total.
 func (u *usageAtEnd) larger() discover.Tokens {
 	total := u.counts
 	if inAndOut(u.records) >= inAndOut(u.counts) {
@@ -46,7 +45,6 @@ func (u *usageAtEnd) larger() discover.Tokens {
 	return total
 }
 
-// add adds the next older record.
 func (u *usageAtEnd) add(r *rolloutLine) {
 	if u.Final {
 		return

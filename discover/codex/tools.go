@@ -115,7 +115,6 @@ func (t *toolResults) add(e *rolloutLine) {
 	t.addText(e.Get("call_id").Text(0), text)
 }
 
-// addText adds the text of a result.
 func (t *toolResults) addText(id, text string) {
 	if id != "" {
 		t.Add(id, text, discover.ToolDone)
@@ -186,9 +185,6 @@ func parseToolResult(tool, text string) (discover.ToolState, string) {
 	return discover.ToolDone, text
 }
 
-// abortedByUser ends the result of a command that the user interrupted, or that was waiting for approval then.
-const abortedByUser = "aborted by user"
-
 func parseCommandResult(text string) (discover.ToolState, string) {
 	if o := storage.Object(text); strings.HasPrefix(text, "{") && o.Complete() { // {"output":"…","metadata":{"exit_code":0,…}}
 		if code := string(o.Get("metadata").Object().Get("exit_code").Raw()); code == "0" {
@@ -217,7 +213,7 @@ func parseCommandResult(text string) (discover.ToolState, string) {
 			return discover.ToolFailed, text
 		}
 	}
-	if strings.HasSuffix(text, abortedByUser) {
+	if strings.HasSuffix(text, "aborted by user") { // while it ran, or waited for approval
 		if time, rest, ok := strings.Cut(text, "\n"); ok && strings.HasPrefix(time, "Wall time: ") {
 			text = rest
 		}

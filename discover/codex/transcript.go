@@ -161,7 +161,6 @@ func orImage(text string) string {
 // lineKind is the kind of a record.
 type lineKind uint8
 
-// The kinds of records.
 const (
 	kindUnknown          lineKind = iota // not read here, or another thread's
 	kindSessionMeta                      // the first record of a rollout
@@ -410,7 +409,6 @@ const (
 	locksDir    = "thread-writer-locks"
 )
 
-// isArchived reports whether a rollout is in the archive.
 func isArchived(path string) bool { return filepath.Base(filepath.Dir(path)) == archiveDir }
 
 // knownKinds are the kinds of records that Codex writes, those of events and of the conversation's items with what they are (READ

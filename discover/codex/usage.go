@@ -110,7 +110,6 @@ type answerList struct {
 	sum discover.Tokens
 }
 
-// add adds what an answer used.
 func (a *answerList) add(at time.Time, model string, used discover.Tokens) {
 	if inAndOut(used) > 0 {
 		a.all, a.sum = append(a.all, discover.Usage{Time: at, Model: model, Tokens: disjoint(used)}), a.sum.Plus(used)
@@ -190,7 +189,6 @@ type quotaFinder struct {
 	refusedAt time.Time
 }
 
-// add adds the next older record.
 func (q *quotaFinder) add(r *rolloutLine) {
 	switch {
 	case r.Kind == kindTokenCount:
@@ -217,7 +215,6 @@ func httpStatus(info storage.Object) int64 {
 	return 0
 }
 
-// addLimit adds a statement of a limit.
 func (q *quotaFinder) addLimit(stated storage.Object, at time.Time) {
 	prefix := ""
 	if id := stated.Get("limit_id").Text(0); id != "" && id != "codex" {
