@@ -157,30 +157,19 @@ func (s *subagentTree) candidates(ctx context.Context) []discover.Entry {
 // readOrigin reads which thread started a thread, and nothing else.
 func readOrigin(ctx context.Context, e discover.Entry, t *storedThread) (ok bool, err error) {
 	t.reset(e)
-	h, err := t.readMeta(ctx, e, firstRecordLimit)
-	if err == nil && !h.SessionMeta.Found || errors.Is(err, errNoMeta) {
-		h, err = t.readMeta(ctx, e, headLimit)
+	for limit := int64(1 << 20); ; limit = headLimit { // the first record has up to 70 KB: of most compressed rollouts, little is decompressed
+		f, err := openHead(ctx, e.Path, limit)
+		if err != nil {
+			return false, warn(e.Path, err)
+		}
+		t.fileTime = f.ModTime()
+		h, err := readHead(f, e.ID, func(h *rolloutHead) bool { return h.SessionMeta.Found })
+		_ = f.Close()
+		if h.SessionMeta.Found || limit == headLimit {
+			t.startedBy, t.Parent = h.SessionMeta.StarterID(), h.SessionMeta.ParentID()
+			return err == nil, warn(e.Path, err)
+		}
 	}
-	if err != nil {
-		return false, warn(e.Path, err)
-	}
-	t.startedBy, t.Parent = h.SessionMeta.StarterID(), h.SessionMeta.ParentID()
-	return true, nil
-}
-
-// firstRecordLimit is the number of bytes of a compressed rollout that are searched for the first record, which has up to 70 KB. If it is
-// not there, the search goes on to [headLimit].
-const firstRecordLimit = 1 << 20
-
-// readMeta reads the first record, and the file's time.
-func (s *storedThread) readMeta(ctx context.Context, e discover.Entry, limit int64) (rolloutHead, error) {
-	f, err := openHead(ctx, e.Path, limit)
-	if err != nil {
-		return rolloutHead{}, err
-	}
-	defer f.Close()
-	s.fileTime = f.ModTime()
-	return readHead(f, e.ID, func(h *rolloutHead) bool { return h.SessionMeta.Found })
 }
 
 // subagentDelay is how much later than a thread's last record its sub-agent may begin: the record of it is written after that.

@@ -15,7 +15,7 @@ import (
 // parseToolCall parses a tool call of any kind. Those that the model's server runs have no other result than what is in the call. The status
 // of the others says only that the model has written them.
 func parseToolCall(r *rolloutLine) discover.ToolCall {
-	kind := string(r.typeName())
+	kind := r.typeName()
 	c := discover.ToolCall{
 		ID: cmp.Or(r.Get("call_id").Text(0), r.Get("id").Text(0)), State: discover.ToolOpen,
 		Name: cmp.Or(r.Get("name").Text(0), strings.TrimSuffix(kind, "_call")), Input: callInput(r.payload),

@@ -39,14 +39,14 @@ func parser(thread func() string, visit func(storage.Line, *rolloutLine) bool) s
 // kind.
 func (r *rolloutLine) decode(line []byte, thread string) (complete bool) {
 	*r = rolloutLine{}
-	var envelope []byte
+	envelope := ""
 	damaged := false
 	complete = storage.Object(line).Scan(func(key []byte, value storage.Value) (length int) {
 		switch string(key) {
 		case "timestamp":
 			r.timestamp = value
 		case "type":
-			envelope = shortString(value)
+			envelope = value.Word("response_item", "event_msg")
 		case "payload":
 			if r.payload = value.Object(); isObject(r.payload) {
 				length = r.payload.Len(func([]byte, storage.Value) int { return 0 })
@@ -56,12 +56,12 @@ func (r *rolloutLine) decode(line []byte, thread string) (complete bool) {
 		}
 		return length
 	})
-	if !isObject(r.payload) || envelope == nil {
+	if !isObject(r.payload) || envelope == "" {
 		r.payload = nil
 		return complete
 	}
 	r.body = r.payload
-	switch string(envelope) {
+	switch envelope {
 	case "session_meta":
 		r.Kind = kindSessionMeta
 	case "turn_context":
@@ -94,20 +94,8 @@ func (r *rolloutLine) decodeCut(f *storage.File, l storage.Line, thread string) 
 }
 
 // typeName is the payload's type. Codex writes it first.
-func (r *rolloutLine) typeName() []byte { return shortString(r.Get("type")) }
-
-// shortString is the content of a short string without escapes.
-func shortString(v storage.Value) []byte {
-	const longest = 64
-	v = v[:min(len(v), longest)]
-	if len(v) == 0 || v[0] != '"' {
-		return nil
-	}
-	n := bytes.IndexByte(v[1:], '"')
-	if n < 0 {
-		return nil
-	}
-	return v[1 : 1+n]
+func (r *rolloutLine) typeName() string {
+	return r.Get("type").Word("message", "function_call", "function_call_output", "token_count", "reasoning", "item_completed")
 }
 
 // Get returns a member of the payload, nil if there is none.
@@ -142,7 +130,7 @@ func joinedText(content storage.Value) string {
 	hasImage := false
 	for part := range content.Elements() {
 		b.WriteString(part.Object().Get("text").Text(0))
-		hasImage = hasImage || bytes.HasSuffix(bytes.ToLower(shortString(part.Object().Get("type"))), []byte("image"))
+		hasImage = hasImage || strings.HasSuffix(strings.ToLower(part.Object().Get("type").Text(0)), "image")
 	}
 	if hasImage {
 		return orImage(b.String())
@@ -195,19 +183,19 @@ const (
 // 0.147, the terminal interface up to 0.130 (SEEN 0.42–0.147), and a newer version that resumes a legacy file continues it so (SEEN 0.169).
 // Paginated files have an item_completed event instead; see [itemKind].
 func (r *rolloutLine) eventKind(thread string) lineKind {
-	switch string(r.typeName()) {
+	switch r.typeName() {
 	case "":
 		return kindUnknown
 	case "item_completed":
 		r.body, r.item = r.Get("item").Object(), true
-		return r.forThread(itemKind(shortString(r.body.Get("type"))), thread)
+		return r.forThread(itemKind(r.body.Get("type").Text(0)), thread)
 	case "thread_settings_applied":
 		return r.forThread(kindSettingsApplied, thread)
 	case "thread_name_updated":
 		return r.forThread(kindNamed, thread)
 	case "thread_goal_updated":
 		r.body = r.Get("goal").Object()
-		if string(shortString(r.body.Get("threadId"))) == thread {
+		if r.body.Get("threadId").Text(0) == thread {
 			return kindGoal
 		}
 		return kindUnknown
@@ -230,7 +218,7 @@ func (r *rolloutLine) eventKind(thread string) lineKind {
 	case "context_compacted":
 		return kindCompactionShown
 	case "user_message":
-		if kind := string(shortString(r.Get("kind"))); kind != "" && kind != "plain" {
+		if kind := r.Get("kind").Text(0); kind != "" && kind != "plain" {
 			return kindInjectedText // 0.42 also records the agent's own words as the user's, with another kind
 		}
 		return kindUserText
@@ -243,8 +231,8 @@ func (r *rolloutLine) eventKind(thread string) lineKind {
 }
 
 // itemKind is the kind of an item_completed event in a paginated file (SEEN 0.147 and later) by the type of its item.
-func itemKind(name []byte) lineKind {
-	switch string(name) {
+func itemKind(name string) lineKind {
+	switch name {
 	case "EnteredReviewMode":
 		return kindReviewEntered
 	case "ExitedReviewMode":
@@ -263,15 +251,15 @@ func itemKind(name []byte) lineKind {
 func (r *rolloutLine) responseItemKind() lineKind {
 	r.item = true
 	switch name := r.typeName(); {
-	case string(name) == "reasoning":
+	case name == "reasoning":
 		return kindReasoning
-	case string(name) == "function_call", string(name) == "custom_tool_call":
+	case name == "function_call", name == "custom_tool_call":
 		return kindToolCall
-	case bytes.HasSuffix(name, []byte("_call")):
+	case strings.HasSuffix(name, "_call"):
 		return kindServerToolCall
-	case bytes.HasSuffix(name, []byte("_output")):
+	case strings.HasSuffix(name, "_output"):
 		return kindToolResult
-	case string(name) == "message" && string(shortString(r.Get("role"))) == "assistant":
+	case name == "message" && r.Get("role").Text(0) == "assistant":
 		return kindAgentItem
 	}
 	return kindOtherItem
@@ -280,7 +268,7 @@ func (r *rolloutLine) responseItemKind() lineKind {
 // forThread is the kind of a record that may belong to another thread, and [kindUnknown] if it does. The parent of a review gets a copy of
 // the reviewer's records, which name the reviewer's thread (SEEN 0.169).
 func (r *rolloutLine) forThread(kind lineKind, thread string) lineKind {
-	if of := shortString(r.Get("thread_id")); len(of) > 0 && string(of) != thread {
+	if of := r.Get("thread_id").Text(0); of != "" && of != thread {
 		return kindUnknown
 	}
 	return kind
