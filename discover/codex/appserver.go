@@ -182,17 +182,6 @@ type stdioServer struct {
 	lines *bufio.Scanner
 }
 
-// startStdioServer starts the program as an app-server in a directory, with additional variables.
-func startStdioServer(ctx context.Context, host launch.Environment, dir string, variables []string, program string) (stdioServer, error) {
-	s, err := host.StartStdioServer(ctx, dir, variables, program, "app-server")
-	if err != nil {
-		return stdioServer{}, err
-	}
-	lines := bufio.NewScanner(s.Stdout)
-	lines.Buffer(nil, maxMessage)
-	return stdioServer{s, lines}, nil
-}
-
 // SendMessage implements [launch.RPCConn].
 func (s stdioServer) SendMessage(message []byte) error {
 	_, err := s.Stdin.Write(append(message, '\n'))

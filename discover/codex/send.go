@@ -1,6 +1,7 @@
 package codex
 
 import (
+	"bufio"
 	"context"
 	"crypto/rand"
 	"fmt"
@@ -100,11 +101,13 @@ func startQueueServer(ctx context.Context, s discover.Session, host launch.Envir
 	if err != nil {
 		return nil, err
 	}
-	conn, err := startStdioServer(ctx, host, s.Home, slices.Concat(program.env, homeEnv(s, host)), program.path)
+	server, err := host.StartStdioServer(ctx, s.Home, slices.Concat(program.env, homeEnv(s, host)), program.path, "app-server")
 	if err != nil {
 		return nil, err
 	}
-	return initialize(conn)
+	lines := bufio.NewScanner(server.Stdout)
+	lines.Buffer(nil, maxMessage)
+	return initialize(stdioServer{server, lines})
 }
 
 // IsSent implements [launch.Adapter]. Codex stores the ID that the client has given its message (SEEN 0.149-0.169).

@@ -159,25 +159,16 @@ func parseSettings(o storage.Object) turnSettings {
 }
 
 func parseSandbox(o storage.Object) (mode string, _ *workspaceAccess) {
-	var w workspaceAccess
-	for key, value := range o.Members() {
-		switch string(key) {
-		case "type", "mode": // mode: 0.42
-			mode = value.Text(0)
-		case "writable_roots":
-			const most = 64
-			for root := range value.Elements() {
-				if len(w.WritableRoots) == most {
-					break
-				}
-				w.WritableRoots = append(w.WritableRoots, root.Text(discover.PathLimit))
-			}
-		case "network_access":
-			w.Network = value.IsTrue()
-		case "exclude_tmpdir_env_var":
-			w.ExcludeTmpdir = value.IsTrue()
-		case "exclude_slash_tmp":
-			w.ExcludeSlashTmp = value.IsTrue()
+	mode = o.First("type", "mode").Text(0) // mode: 0.42
+	w := workspaceAccess{
+		Network:         o.Get("network_access").IsTrue(),
+		ExcludeTmpdir:   o.Get("exclude_tmpdir_env_var").IsTrue(),
+		ExcludeSlashTmp: o.Get("exclude_slash_tmp").IsTrue(),
+	}
+	const most = 64
+	for root := range o.Get("writable_roots").Elements() {
+		if len(w.WritableRoots) < most {
+			w.WritableRoots = append(w.WritableRoots, root.Text(discover.PathLimit))
 		}
 	}
 	if len(w.WritableRoots) == 0 && !w.Network && !w.ExcludeTmpdir && !w.ExcludeSlashTmp {
