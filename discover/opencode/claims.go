@@ -51,7 +51,7 @@ func (l *loggedProcess) claim() discover.Claim {
 //   - ports: the TCP ports on which it listens
 //   - command: the subcommand of a server
 func (l *loggedProcess) meta() discover.Facts {
-	meta := discover.Facts{"run": l.run}
+	meta := discover.Facts{"run": l.lastLine.run}
 	if ports, err := l.ListenPorts(); err == nil && len(ports) > 0 {
 		meta["ports"] = ports
 	}
@@ -169,16 +169,12 @@ type loggedProcess struct {
 	stored *homeSessions // the sessions in its home; none if no Home has that folder
 	// hasLog: the log can be read for this process. If it names no session, the process got no prompt.
 	hasLog             bool
-	run                string // its name in the log
-	logKind, logDetail string // of claims by the log
+	lastLine           logLine // of the process in the shared log, with its run; zero if it has written none
+	logKind, logDetail string  // of claims by the log
 	sessions           map[string]logEvent
 	// history is what the shared log says of all sessions. writesSharedLog: the process writes a shared log that can be read.
 	history         logHistory
 	writesSharedLog bool
-	// role is what the lines of the process in the shared log say that it is; "" in those of OpenCode 1.
-	role string
-	// lastFlush is the time of the last line that the process has written; zero if it has written none.
-	lastFlush time.Time
 }
 
 func newProcessScan(ctx context.Context, table *proc.Table, homes []discover.Home) *processScan {

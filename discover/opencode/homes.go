@@ -132,54 +132,41 @@ func listDatabases(ctx context.Context, home discover.Home) (paths []string, err
 // before 1.2, which later ones left behind.
 func (Adapter) ReadDisk(ctx context.Context, homes []discover.Home, records []discover.Record) iter.Seq2[discover.DiskUse, error] {
 	return discover.CountDisk(ctx, agentName, homes, func(c *discover.DiskCounter) {
-		x := diskReader{c, ctx, records}
+		add := func(owner int, kind, path string, u storage.DiskUse) {
+			if !c.Stopped && u != (storage.DiskUse{}) {
+				u.Bytes -= addRows(ctx, c, records, path, u.Bytes)
+				c.Add(owner, kind, path, u)
+			}
+		}
 		if !c.Home.FilesOnly {
-			c.DiskTree.Home(c.Home.Dir, func(string, fs.DirEntry) storage.Place { return storage.Place{Owner: storage.Nobody} }, x.add)
+			c.DiskTree.Home(c.Home.Dir, func(string, fs.DirEntry) storage.Place { return storage.Place{Owner: storage.Nobody} }, add)
 		}
 		for _, path := range c.Home.Files {
 			u := c.Path(path)
 			for _, suffix := range []string{"-wal", "-shm"} {
 				u = u.Plus(c.Path(path + suffix))
 			}
-			x.add(storage.Nobody, filepath.Base(path), path, u)
+			add(storage.Nobody, filepath.Base(path), path, u)
 		}
 	})
 }
 
-// diskReader counts one home.
-type diskReader struct {
-	*discover.DiskCounter
-	ctx     context.Context // of the call
-	records []discover.Record
-}
-
-// add adds the disk use of a path. A database is divided among the sessions in it.
-func (d *diskReader) add(owner int, kind, path string, u storage.DiskUse) {
-	if d.Stopped || u == (storage.DiskUse{}) {
-		return
+// addRows adds the bytes of each session in a database of the given size, and returns their sum. In another file there are none.
+func addRows(ctx context.Context, c *discover.DiskCounter, records []discover.Record, path string, bytes int64) (sum int64) {
+	if !slices.ContainsFunc(records, func(r discover.Record) bool { return r.Path == path }) {
+		return 0
 	}
-	if owner == storage.Nobody && slices.ContainsFunc(d.records, func(r discover.Record) bool { return r.Path == path }) {
-		u.Bytes = d.addRows(path, u.Bytes)
-	}
-	d.Add(owner, kind, path, u)
-}
-
-// addRows adds the bytes of each session in a database of the given size, and returns the rest.
-func (d *diskReader) addRows(path string, bytes int64) (rest int64) {
-	rows, err := readDatabase(d.ctx, d.Home.Dir, path, (*database).rowBytes)
+	rows, err := readDatabase(ctx, c.Home.Dir, path, (*database).rowBytes)
 	if err != nil {
-		d.Warn(err)
+		c.Warn(err)
 	}
-	rest = bytes
-	for i, r := range d.records {
-		n := min(rows[r.ID], rest)
-		if r.Path != path || n <= 0 || d.Stopped {
-			continue
+	for i, r := range records {
+		if n := min(rows[r.ID], bytes-sum); r.Path == path && n > 0 && !c.Stopped {
+			sum += n
+			c.AddEstimate(i, path, n)
 		}
-		rest -= n
-		d.AddEstimate(i, path, n)
 	}
-	return rest
+	return sum
 }
 
 // rowBytes returns the bytes of the messages and parts of each session. Only the lengths of texts are read, which are in the rows.

@@ -156,7 +156,7 @@ const (
 type logHandle struct {
 	process *loggedProcess
 	file    proc.OpenFile
-	last    logLine // that names a run
+	last    logLine // that the process has written; its run is "" if there is none
 }
 
 // readLogs finds the sessions of each process in its logs. It opens only logs of listed homes.
@@ -197,7 +197,7 @@ func (scan *processScan) readSharedLog(handles []logHandle) error {
 	runs := map[string]time.Time{}
 	for i := range handles {
 		h := &handles[i]
-		if h.last, err = lastRun(log, h.file.Offset); err != nil { // the run is "" if the process has written nothing
+		if h.last, err = lastRun(log, h.file.Offset); err != nil {
 			return err
 		}
 		if started, ok := runs[h.last.run]; !ok || h.process.Started.Before(started) {
@@ -214,9 +214,9 @@ func (scan *processScan) readSharedLog(handles []logHandle) error {
 		if h.last.run == "" {
 			continue
 		}
-		p.hasLog, p.run, p.lastFlush, p.logKind, p.role = true, h.last.run, h.last.at, "log-offset", h.last.role
-		p.logDetail = fmt.Sprintf("wrote %s up to byte %d as run=%s, which names the session", h.file.Path, h.file.Offset, p.run)
-		maps.Copy(p.sessions, history.events[p.run])
+		p.hasLog, p.lastLine, p.logKind = true, h.last, "log-offset"
+		p.logDetail = fmt.Sprintf("wrote %s up to byte %d as run=%s, which names the session", h.file.Path, h.file.Offset, h.last.run)
+		maps.Copy(p.sessions, history.events[h.last.run])
 	}
 	return nil
 }

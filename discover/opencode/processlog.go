@@ -227,8 +227,8 @@ func (scan *processScan) unloggedClaims(p *loggedProcess, base discover.Claim, l
 func (scan *processScan) mayBeUnlogged(p *loggedProcess, s *session) bool {
 	began := s.lastStart()
 	newest, logged := p.history.newest[s.ID]
-	isOthers := logged && newest.run != p.run && !newest.at.Before(began.Add(-flushSlack))
-	return p.StartedBefore(began) && began.After(scan.unloggedSince(p)) && !p.lastFlush.After(began.Add(flushSlack)) && !isOthers
+	isOthers := logged && newest.run != p.lastLine.run && !newest.at.Before(began.Add(-flushSlack))
+	return p.StartedBefore(began) && began.After(scan.unloggedSince(p)) && !p.lastLine.at.After(began.Add(flushSlack)) && !isOthers
 }
 
 // mayHaveStarted reports whether the process may have started the session's newest turn, by the kind of both and the directory. A terminal

@@ -351,7 +351,7 @@ func (scan *processScan) waitsForPermission(p *loggedProcess, s *session, call p
 		return false
 	}
 	silent := call.silentTooLong(scan.now)
-	if requests, ok := p.history.requests[p.run]; ok {
+	if requests, ok := p.history.requests[p.lastLine.run]; ok {
 		requested := slices.ContainsFunc(requests, func(l logLine) bool { return l.requests(call) })
 		silent = requested && (silent || call.isSilent() && maxSilence(call.Tool) == reportDelay)
 	}

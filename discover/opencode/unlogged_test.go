@@ -35,7 +35,7 @@ func newLateStore(t *testing.T, ago time.Duration) *lateStore {
 	return l
 }
 
-// unloggedIn empties the log of a data folder.
+// unloggedIn empties the log of a data folder: it does not say which process created the sessions.
 func unloggedIn(t *testing.T, dir string) string {
 	t.Helper()
 	writeFile(t, filepath.Join(dir, "log", "opencode.log"), nil)
@@ -182,14 +182,6 @@ func silent(f proctest.Process, dir string) proctest.Process {
 	return f
 }
 
-// unlogged restores a dump with an empty log: it does not say which process created the sessions.
-func unlogged(t *testing.T, name string) (dir string) {
-	t.Helper()
-	dir = restore(t, name)
-	writeFile(t, filepath.Join(dir, "log", "opencode.log"), nil)
-	return dir
-}
-
 func only(t *testing.T, claims []discover.Claim, id, kind string, strength discover.Strength) {
 	t.Helper()
 	if len(claims) != 2 || claims[1].Session != id || claims[1].Kind != kind || claims[1].Strength != strength {
@@ -212,7 +204,7 @@ func TestSessionInArguments(t *testing.T) {
 
 // By directory and time alone, there is one weak claim for each session that fits.
 func TestUnloggedByDirectory(t *testing.T) {
-	dir := unlogged(t, "multi-run-midturn")
+	dir := unloggedIn(t, restore(t, "multi-run-midturn"))
 	weak := func(f proctest.Process) (n int) {
 		for _, c := range claimed(t, f)[f.ID.PID] {
 			if c.Session != "" && c.Strength == discover.Weak && c.Kind == "log-late" {
@@ -245,7 +237,7 @@ func TestUnloggedByDirectory(t *testing.T) {
 // than itself.
 func TestNotUnloggedIfAnotherProcessRanIt(t *testing.T) {
 	for name, dir := range map[string]string{
-		"made by others": restore(t, "multi-run-midturn"), "before": unlogged(t, "multi-run-midturn"),
+		"made by others": restore(t, "multi-run-midturn"), "before": unloggedIn(t, restore(t, "multi-run-midturn")),
 	} {
 		start := at(t, "19:23:33")
 		if name == "before" {

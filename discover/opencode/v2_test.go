@@ -11,7 +11,6 @@ import (
 
 	"agentctl/discover"
 	"agentctl/proc"
-	"agentctl/tests/must"
 	"agentctl/tests/opencode2"
 	"agentctl/tests/proctest"
 )
@@ -222,25 +221,6 @@ func TestV2Messages(t *testing.T) {
 	}
 	if unknown, err := New().Tried().UnknownKinds(t.Context(), r); err != nil || !slices.Equal(unknown, []string{"hologram"}) {
 		t.Errorf("unknown types %q, %v", unknown, err)
-	}
-}
-
-// The disk use of a database is divided among the sessions of both generations.
-func TestV2Disk(t *testing.T) {
-	dir := restoreV2(t)
-	records, err := readRecords(t, homeOf(dir), discover.EntryFilter{Subagents: true}, discover.ReadOptions{})
-	must.Do(t, err)
-	owners := map[string]bool{}
-	for u, err := range New().ReadDisk(t.Context(), homeOf(dir), records) {
-		must.Do(t, err)
-		if u.Owner >= 0 {
-			owners[records[u.Owner].ID] = u.Bytes > 0
-		}
-	}
-	for _, id := range []string{v2Finished, v2Claimed, v2Child} {
-		if !owners[id] {
-			t.Errorf("%s takes nothing; owners %v", id, owners)
-		}
 	}
 }
 

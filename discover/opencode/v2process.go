@@ -47,7 +47,7 @@ func (scan *processScan) decideByLog() {
 	for _, p := range scan.processes {
 		switch {
 		case p.generation != generationUnknown:
-		case p.role != "":
+		case p.lastLine.role != "":
 			p.generation = generation2
 		case p.hasLog:
 			p.generation = generation1
@@ -66,7 +66,7 @@ func (scan *processScan) separate() {
 			return false
 		}
 		p.commandLine, p.unsupported = p.asV2(), ""
-		p.sessions, p.run, p.hasLog = map[string]logEvent{}, "", false // by the log of OpenCode 1
+		p.sessions, p.lastLine, p.hasLog = map[string]logEvent{}, logLine{}, false // by the log of OpenCode 1
 		if p.mode != modeNone {
 			scan.v2 = append(scan.v2, p)
 		}
