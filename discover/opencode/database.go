@@ -56,7 +56,7 @@ func readDatabase[T any](ctx context.Context, home, path string, read func(*data
 
 // newDatabase finds the tables. The database is nil if there are none.
 func newDatabase(home, path string, db *sqlite.DB) (*database, error) {
-	tables := slices.Collect(db.Tables())
+	tables := db.Tables()
 	if _, damage := db.Damage(); len(tables) == 0 {
 		return nil, damage
 	}

@@ -161,7 +161,7 @@ func addRows(ctx context.Context, c *discover.DiskCounter, records []discover.Re
 		c.Warn(err)
 	}
 	for i, r := range records {
-		if n := min(rows[r.ID], bytes-sum); r.Path == path && n > 0 && !c.Stopped {
+		if n := min(rows[r.ID], bytes-sum); r.Path == path && n > 0 {
 			sum += n
 			c.AddEstimate(i, path, n)
 		}

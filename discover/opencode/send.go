@@ -24,7 +24,7 @@ func (Adapter) CheckSend(s discover.Session, _ launch.Environment) error {
 
 // receivers returns the processes that take messages for a session, by HTTP: `serve`, `web`, `acp`, or a terminal interface that listens. A
 // headless run does not listen.
-func receivers(s discover.Session) ([]proc.Process, error) {
+func receivers(s discover.Session) ([]listener, error) {
 	// The processes that may not be sent anything count too.
 	runsElsewhere := func(e discover.Evidence) bool {
 		return e.Accepted && e.Session == s.ID && e.Process != s.Processes[0].ID

@@ -48,13 +48,19 @@ func sessionPath(s discover.Session, action string) string {
 	return "/session/" + url.PathEscape(s.ID) + "/" + action + "?directory=" + url.QueryEscape(s.Dir)
 }
 
+// listener is a process that listens.
+type listener struct {
+	proc.Process
+	ports []int
+}
+
 // listeners returns the processes of a session that listen. The error is about those whose ports cannot be read.
-func listeners(s discover.Session) (found []proc.Process, err error) {
+func listeners(s discover.Session) (found []listener, err error) {
 	for _, p := range s.Processes {
 		if ports, failed := p.ListenPorts(); failed != nil {
 			err = unsupported("takes requests only on a port, and those of " + p.ID.String() + " cannot be read: " + storage.Cause(failed).Error())
 		} else if len(ports) > 0 {
-			found = append(found, p)
+			found = append(found, listener{p, ports})
 		}
 	}
 	return found, err
@@ -62,13 +68,12 @@ func listeners(s discover.Session) (found []proc.Process, err error) {
 
 // ask sends the request to each port until one accepts it. A port may belong to something else in the process. If the process listens on
 // another address than loopback, another process may have the port on loopback.
-func (r request) ask(ctx context.Context, host launch.Environment, servers ...proc.Process) (accepted bool, err error) {
+func (r request) ask(ctx context.Context, host launch.Environment, servers ...listener) (accepted bool, err error) {
 	password := host.Getenv(passwordKey)
 	for _, server := range servers {
-		ports, _ := server.ListenPorts() // listeners has checked that they can be read
-		for _, port := range ports {
+		for _, port := range server.ports {
 			var status int
-			status, err = r.post(ctx, server, port, host.Getenv(usernameKey), password)
+			status, err = r.post(ctx, server.Process, port, host.Getenv(usernameKey), password)
 			switch {
 			case err != nil:
 			case status == http.StatusNotFound && r.notFound != nil:

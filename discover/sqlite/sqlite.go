@@ -166,15 +166,12 @@ func isDamage(err error) bool {
 	return errors.Is(err, errNoRow) || errors.Is(err, errEndless)
 }
 
-// Tables yields the names of the tables that store rows: no views, no virtual tables.
-func (d *DB) Tables() iter.Seq[string] {
-	return func(yield func(string) bool) {
-		for r := range d.Query(`SELECT name FROM sqlite_schema WHERE type = 'table' AND rootpage > 0`) {
-			if !yield(r.Text("name", maxName)) {
-				return
-			}
-		}
+// Tables returns the names of the tables that store rows: no views, no virtual tables.
+func (d *DB) Tables() (names []string) {
+	for r := range d.Query(`SELECT name FROM sqlite_schema WHERE type = 'table' AND rootpage > 0`) {
+		names = append(names, r.Text("name", maxName))
 	}
+	return names
 }
 
 // maxName is the most characters of a name in a schema.
