@@ -102,8 +102,7 @@ func (f Facts) With(name string, value any) Facts {
 // WithoutEmpty returns the facts without empty values.
 func (f Facts) WithoutEmpty() Facts {
 	out := Facts{}
-	for name, value := range f {
-		out = out.With(name, value)
-	}
+	maps.Copy(out, f)
+	maps.DeleteFunc(out, func(_ string, value any) bool { return value == nil || value == "" })
 	return out
 }

@@ -112,9 +112,13 @@ func (scanner *Scanner) Find(ctx context.Context, arg string, agents []Agent, op
 	}
 	r := scan.Result()
 	r.Sessions = a.filter(r.Sessions)
-	switch {
-	case len(r.Sessions) > 0 || !unread:
-		return r.requireOne(arg, total)
+	switch n := len(r.Sessions); {
+	case n == 1:
+		return r, nil
+	case n > 1:
+		return r, &AmbiguousError{Arg: arg, Candidates: r.Sessions, Total: max(total, n)}
+	case !unread:
+		return r, &NotFoundError{arg}
 	case total > 0:
 		return r, fmt.Errorf("session %s is stored, and %w", arg, ErrUnreadable)
 	}
@@ -213,16 +217,6 @@ func (a argument) isAt(s Session) bool {
 	others, _ := s.Meta[otherPathsKey].([]string)
 	inHome := func(path string) bool { return Within(path, a.dir) && len(a.dir) > 1 }
 	return slices.ContainsFunc(others, inHome) || s.ProcessHome() != s.Home && RealPath(s.ProcessHome()) == a.dir
-}
-
-func (r Result) requireOne(arg string, total int) (Result, error) {
-	switch len(r.Sessions) {
-	case 0:
-		return r, &NotFoundError{arg}
-	case 1:
-		return r, nil
-	}
-	return r, &AmbiguousError{Arg: arg, Candidates: r.Sessions, Total: max(total, len(r.Sessions))}
 }
 
 func (scanner *Scanner) findPID(ctx context.Context, pid int, agents []Agent, options ReadOptions) (Result, error) {

@@ -28,7 +28,7 @@ func (f *follower) snapshot(ctx context.Context, scan *Scan) (Snapshot, error) {
 
 // readStored reads the requested stored sessions. It must run before the process table is read.
 func (f *follower) readStored(ctx context.Context, scan *Scan) {
-	entries := scan.listEntries(ctx, f.knownHomes(scan), EntryFilter{Since: f.Stored.Since, Subagents: f.Stored.Subagents})
+	entries := scan.listEntries(ctx, f.knownHomes(scan), *f.Stored)
 	scan.readRecords(ctx, entries, f.Options)
 }
 

@@ -8,10 +8,10 @@ import (
 	"slices"
 )
 
-// namedFile is one of the names of a session's file or database: one transcript seen through two homes, links or names is one session.
+// namedFile is a session's file or database with all its names: one transcript seen through two homes, links or names is one session.
 type namedFile struct {
-	recordID
-	path string
+	path   string   // the name that counts
+	others []string // in the order in which they were found
 }
 
 // MayBeSame reports whether two rows may be one session: they have one ID, and one file under whatever name. Where the file of one is not
@@ -30,20 +30,24 @@ func SameFile(a, b string) bool {
 	return err == nil && err2 == nil && os.SameFile(x, y)
 }
 
-// addName adds a name of a session's file. Of several names of one file, by device and inode, the first counts. It opens nothing, and an ID
-// with one name costs nothing.
-func (scan *Scan) addName(id recordID, path string, stat func(string) os.FileInfo) {
-	if path == "" || slices.Contains(scan.names[id], path) {
-		return
+// addName adds a name of a session's file, and returns the one that counts: of several names of one file, by device and inode, the first. It
+// opens nothing, and an ID with one name costs nothing.
+func (scan *Scan) addName(id recordID, path string, stat func(string) os.FileInfo) string {
+	if path == "" {
+		return ""
 	}
-	for _, first := range scan.names[id] {
-		if a, b := stat(first), stat(path); a != nil && b != nil && os.SameFile(a, b) {
-			scan.firstNames[namedFile{id, path}] = first
-			scan.otherNames[namedFile{id, first}] = append(scan.otherNames[namedFile{id, first}], path)
-			return
+	files := scan.files[id]
+	for i, f := range files {
+		if f.path == path || slices.Contains(f.others, path) {
+			return f.path
+		}
+		if a, b := stat(f.path), stat(path); a != nil && b != nil && os.SameFile(a, b) {
+			files[i].others = append(f.others, path)
+			return f.path
 		}
 	}
-	scan.names[id] = append(scan.names[id], path)
+	scan.files[id] = append(files, namedFile{path: path})
+	return path
 }
 
 // statOnce returns a function that states each path once. What cannot be looked at is a file of its own.
@@ -76,7 +80,7 @@ func (scan *Scan) joinEntries(entries []Entry) []Entry {
 			scan.addName(id, e.Path, stat)
 		}
 	}
-	return slices.DeleteFunc(entries, func(e Entry) bool { return scan.firstNames[namedFile{recordID{e.Agent, e.ID}, e.Path}] != "" })
+	return slices.DeleteFunc(entries, func(e Entry) bool { return scan.addName(recordID{e.Agent, e.ID}, e.Path, stat) != e.Path })
 }
 
 // homeRank orders homes as they are named, which is ours before those that only processes name.
@@ -124,21 +128,16 @@ const otherPathsKey = "otherPaths"
 func (scan *Scan) joinNames() {
 	stat := statOnce()
 	for i := range scan.claims {
-		c := &scan.claims[i]
-		id := recordID{c.Agent, c.Session}
-		if c.Session == "" {
-			continue
+		if c := &scan.claims[i]; c.Session != "" {
+			c.Path = scan.addName(recordID{c.Agent, c.Session}, c.Path, stat)
 		}
-		scan.addName(id, c.Path, stat)
-		c.Path = cmp.Or(scan.firstNames[namedFile{id, c.Path}], c.Path)
-	}
-	if len(scan.otherNames) == 0 {
-		return
 	}
 	for _, list := range scan.records {
 		for i := range list {
-			if names := scan.otherNames[namedFile{list[i].recordID(), list[i].Path}]; len(names) > 0 {
-				list[i].SetMeta(otherPathsKey, slices.Compact(slices.Sorted(slices.Values(names))))
+			for _, f := range scan.files[list[i].recordID()] {
+				if f.path == list[i].Path && len(f.others) > 0 {
+					list[i].SetMeta(otherPathsKey, slices.Sorted(slices.Values(f.others)))
+				}
 			}
 		}
 	}

@@ -33,10 +33,8 @@ type Scan struct {
 	users      map[proc.ID]processUser // of the processes with claims
 
 	records      [][]Record
-	readKeys     map[Key]bool           // of the entries that were read
-	names        map[recordID][]string  // the first names of the files with an ID
-	firstNames   map[namedFile]string   // of files by their other names
-	otherNames   map[namedFile][]string // of files by their first names
+	readKeys     map[Key]bool             // of the entries that were read
+	files        map[recordID][]namedFile // with an ID
 	warnings     []*Warning
 	warningTexts map[string]bool // texts of warnings, to keep each once
 }
@@ -57,8 +55,7 @@ func (scanner *Scanner) newScan(agents []Agent) *Scan {
 func (scan *Scan) emptyCopy() *Scan {
 	return &Scan{
 		scanner: scan.scanner, adapters: scan.adapters, homes: scan.homes, extraHomes: scan.extraHomes,
-		readKeys: map[Key]bool{}, names: map[recordID][]string{}, firstNames: map[namedFile]string{}, otherNames: map[namedFile][]string{},
-		warningTexts: map[string]bool{},
+		readKeys: map[Key]bool{}, files: map[recordID][]namedFile{}, warningTexts: map[string]bool{},
 	}
 }
 
@@ -74,15 +71,18 @@ func (scan *Scan) readProcesses(ctx context.Context) (fresh map[Agent][]Home, er
 	if scan.table, err = scan.scanner.ReadTable(ctx, !scan.thorough); ctx.Err() != nil {
 		return nil, ctx.Err()
 	}
-	if scan.inSandbox = errors.Is(err, proc.ErrNamespace) && scan.scanner.seesSandboxOnly(scan.table); scan.inSandbox {
-		scan.warn("", &Warning{Path: "processes", Err: errInSandbox})
-	} else if scan.tableUnreadable = err != nil; scan.tableUnreadable {
+	scan.inSandbox = (err == nil || errors.Is(err, proc.ErrNamespace)) && scan.scanner.seesSandboxOnly(scan.table)
+	scan.tableUnreadable = err != nil && !scan.inSandbox
+	switch {
+	case scan.inSandbox:
+		err = errInSandbox
+	case scan.tableUnreadable:
 		scan.table = proc.EmptyTable()
+	case scan.table.Hidden() && scan.scanner.AllUsers:
+		err = errProcessesHidden
+	}
+	if err != nil {
 		scan.warn("", &Warning{Path: "processes", Err: err})
-	} else if scan.table.Hidden() && scan.scanner.AllUsers {
-		scan.warn("", &Warning{Path: "processes", Err: errProcessesHidden})
-	} else if scan.inSandbox = scan.scanner.seesSandboxOnly(scan.table); scan.inSandbox {
-		scan.warn("", &Warning{Path: "processes", Err: errInSandbox})
 	}
 	if scan.thorough {
 		scan.table = scan.table.Thorough()

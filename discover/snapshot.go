@@ -3,7 +3,6 @@ package discover
 import (
 	"context"
 	"slices"
-	"time"
 
 	"agentctl/proc"
 )
@@ -29,17 +28,9 @@ type SnapshotRequest struct {
 	// AllLive asks for the records of other sessions that live, too.
 	AllLive bool
 	// Stored asks for stored sessions; nil: no store is searched.
-	Stored *StoredRequest
+	Stored *EntryFilter
 	// ExtraHomes are searched for stored sessions, too, though nothing may name them any more.
 	ExtraHomes map[Agent][]Home
-}
-
-// StoredRequest selects stored sessions.
-type StoredRequest struct {
-	// Since leaves out what has not changed since then.
-	Since time.Time
-	// Subagents asks for sub-agents' sessions too.
-	Subagents bool
 }
 
 // Snapshot takes a snapshot. The outcome of a stopped session must rest on its last record: Snapshot reads the storage again

@@ -12,10 +12,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// ErrOtherPeer is returned for a connection whose other end belongs to another process.
-var ErrOtherPeer = errors.New("another process is at the other end of the connection")
-
-// OtherPeerError is [ErrOtherPeer] with the process that was meant, and the address on which another one listens.
+// OtherPeerError: another process than the one that was meant listens on the address.
 type OtherPeerError struct {
 	Process ID
 	Address string
@@ -24,8 +21,6 @@ type OtherPeerError struct {
 func (e *OtherPeerError) Error() string {
 	return fmt.Sprintf("another process than %s listens on %s, and is sent nothing", e.Process, e.Address)
 }
-
-func (e *OtherPeerError) Unwrap() error { return ErrOtherPeer }
 
 const (
 	// acceptPollInterval is the time between two checks for who has accepted a connection. A server does so within
@@ -37,32 +32,29 @@ const (
 )
 
 // Dial connects to a Unix socket of the process, or to a port at which it listens. Error: [*OtherPeerError] if another process does; it
-// is sent nothing. See [Process.VerifyPeer].
+// is sent nothing.
 func (p Process) Dial(ctx context.Context, network, address string) (net.Conn, error) {
 	conn, err := new(net.Dialer).DialContext(ctx, network, address)
 	if err != nil {
 		return nil, err
 	}
-	err = errors.ErrUnsupported
-	if socket, ok := conn.(syscall.Conn); ok {
-		err = p.VerifyPeer(ctx, socket)
-	}
-	if err != nil {
+	if err := p.verifyPeer(ctx, conn, address); err != nil {
 		_ = conn.Close() // never used
-		if errors.Is(err, ErrOtherPeer) {
-			err = &OtherPeerError{p.ID, address}
-		}
 		return nil, err
 	}
 	return conn, nil
 }
 
-// VerifyPeer waits until the process holds the other end of conn, a connected TCP or Unix socket of this process. Write
+// verifyPeer waits until the process holds the other end of conn, a connected TCP or Unix socket of this process. Write
 // nothing to the connection before it returns nil. A port or a socket name is no proof: another process may listen on
-// another address of that port, or may have replaced the server meanwhile. Errors: [ErrOtherPeer], [ErrGone], that of ctx
+// another address of that port, or may have replaced the server meanwhile. Errors: [*OtherPeerError], [ErrGone], that of ctx
 // if nobody accepts the connection, and others if it cannot be determined.
-func (p Process) VerifyPeer(ctx context.Context, conn syscall.Conn) error {
-	raw, err := conn.SyscallConn()
+func (p Process) verifyPeer(ctx context.Context, conn net.Conn, address string) error {
+	socket, ok := conn.(syscall.Conn)
+	if !ok {
+		return errors.ErrUnsupported
+	}
+	raw, err := socket.SyscallConn()
 	if err != nil {
 		return err
 	}
@@ -81,7 +73,7 @@ func (p Process) VerifyPeer(ctx context.Context, conn syscall.Conn) error {
 		case by == peerProcess:
 			return nil
 		case by == peerOther && (c.local() || time.Since(began) > acceptTimeout):
-			return ErrOtherPeer
+			return &OtherPeerError{p.ID, address}
 		}
 		select {
 		case <-ctx.Done():

@@ -7,7 +7,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"syscall"
 	"testing"
 
 	"agentctl/tests/must"
@@ -34,12 +33,17 @@ func listenAt(t *testing.T, network, address string, accepts bool) net.Addr {
 	return l.Addr()
 }
 
-func connectTo(t *testing.T, network, address string) syscall.Conn {
+func connectTo(t *testing.T, network, address string) net.Conn {
 	t.Helper()
 	conn, err := net.Dial(network, address)
 	must.Do(t, err)
 	t.Cleanup(func() { _ = conn.Close() })
-	return conn.(syscall.Conn)
+	return conn
+}
+
+func isOtherPeer(err error) bool {
+	_, is := errors.AsType[*OtherPeerError](err)
+	return is
 }
 
 // TestVerifyPeer: this process has the other end of its connection, and no other process has.
@@ -63,22 +67,22 @@ func TestVerifyPeer(t *testing.T) {
 				network, at = "tcp4", (&net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: tcp.Port}).String()
 			}
 			conn := connectTo(t, network, at)
-			if err := self.VerifyPeer(t.Context(), conn); err != nil {
+			if err := self.verifyPeer(t.Context(), conn, at); err != nil {
 				t.Errorf("this process: %v", err)
 			}
-			if err := other.VerifyPeer(t.Context(), conn); !errors.Is(err, ErrOtherPeer) {
+			if err := other.verifyPeer(t.Context(), conn, at); !isOtherPeer(err) {
 				t.Errorf("another process: %v", err)
 			}
 			gone := self
 			gone.ID.Birth = "another"
-			if err := gone.VerifyPeer(t.Context(), conn); !errors.Is(err, ErrGone) {
+			if err := gone.verifyPeer(t.Context(), conn, at); !errors.Is(err, ErrGone) {
 				t.Errorf("an earlier process of this pid: %v", err)
 			}
 		})
 	}
 }
 
-// TestVerifyPeerWaitsForAccept: while no process has accepted the connection, VerifyPeer waits.
+// TestVerifyPeerWaitsForAccept: while no process has accepted the connection, verifyPeer waits.
 func TestVerifyPeerWaitsForAccept(t *testing.T) {
 	t.Parallel()
 	self, err := Inspect(os.Getpid())
@@ -86,7 +90,7 @@ func TestVerifyPeerWaitsForAccept(t *testing.T) {
 	conn := connectTo(t, "tcp4", listenAt(t, "tcp4", "127.0.0.1:0", false).String())
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if err := self.VerifyPeer(ctx, conn); !errors.Is(err, context.Canceled) {
+	if err := self.verifyPeer(ctx, conn, ""); !errors.Is(err, context.Canceled) {
 		t.Error(err)
 	}
 }

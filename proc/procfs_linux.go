@@ -22,12 +22,10 @@ type procfs struct {
 	root string
 	// Both are read once: a procfs lives as long as one table.
 	boot func() (bootInfo, error)
-	own  func() links
+	own  func() map[string]link
 }
 
-// links are the targets of links below a directory of /proc, by name.
-type links map[string]link
-
+// link is the target of a link of our own directory of /proc.
 type link struct {
 	target string
 	err    error
@@ -49,8 +47,8 @@ func mount(root string) *procfs {
 			return bootInfo{}, err
 		}
 		return readBootInfo(root)
-	}), own: sync.OnceValue(func() links {
-		own := links{}
+	}), own: sync.OnceValue(func() map[string]link {
+		own := map[string]link{}
 		for _, name := range []string{"root", "ns/mnt", "ns/user", "ns/pid", "ns/net"} {
 			target, err := pidDir(root + "/self/").readlink(name)
 			own[name] = link{target, err}

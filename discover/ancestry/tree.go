@@ -89,30 +89,20 @@ func (t *treeBuilder) isForeign(p proc.Process) bool {
 	return foreign
 }
 
-// findToolsOfOthers finds what a process that runs several sessions has started for the others.
+// findToolsOfOthers finds what a process that runs several sessions has started for the others, by the agent's marker.
 func (t *treeBuilder) findToolsOfOthers(own proc.Process) {
-	if len(t.result.SessionsByProcess[own.ID]) < 2 {
+	runs := t.result.SessionsByProcess[own.ID]
+	if len(runs) < 2 {
 		return
 	}
 	for p := range t.result.Table.Children(own.ID.PID) {
-		if works := t.otherSessionOfTool(p); p.Alive() && !t.runsSession(p) && works != nil {
-			t.toolsOfOthers[p.ID] = works
+		if !p.Alive() || t.runsSession(p) || t.hasMarker(p, t.session.Key()) {
+			continue
+		}
+		if i := slices.IndexFunc(runs, func(k discover.Key) bool { return t.hasMarker(p, k) }); i >= 0 {
+			t.toolsOfOthers[p.ID] = runs[i : i+1]
 		}
 	}
-}
-
-// otherSessionOfTool returns the other session that a tool of a process with several was started for, by the agent's marker.
-func (t *treeBuilder) otherSessionOfTool(p proc.Process) []discover.Key {
-	parent, ok := t.result.Table.Parent(p)
-	if !ok || !t.runsSession(parent) || len(t.result.SessionsByProcess[parent.ID]) < 2 || t.hasMarker(p, t.session.Key()) {
-		return nil
-	}
-	for _, key := range t.result.SessionsByProcess[parent.ID] {
-		if t.hasMarker(p, key) {
-			return []discover.Key{key}
-		}
-	}
-	return nil
 }
 
 // isTopBelowMember reports whether p is the top of another session's tree, right below a member of this one.

@@ -65,7 +65,7 @@ func (w *Watcher) snapshotAll(ctx context.Context) (discover.Result, error) {
 	search := filter.search(now)
 	req := discover.SnapshotRequest{Agents: filter.Agents, Options: w.options, Follow: w.sessions(), AllLive: true, ExtraHomes: filter.homes}
 	if search.due {
-		req.Stored = &discover.StoredRequest{Since: search.since, Subagents: filter.Subagents}
+		req.Stored = &discover.EntryFilter{Since: search.since, Subagents: filter.Subagents}
 		if filter.IncludeStopped {
 			req.Stored.Since = filter.Since
 		}

@@ -26,7 +26,7 @@ type Process struct {
 	// Unshared are the other namespaces that it does not share with us.
 	Unshared      proc.Namespaces
 	ResourceUsage proc.Usage
-	// PeerPID is the pid of a real process that has the other ends of connections in its place; see [proc.Process.VerifyPeer].
+	// PeerPID is the pid of a real process that has the other ends of connections in its place; see [proc.Process.Dial].
 	PeerPID int
 	Active  proc.Activity
 	// Err is returned by every method, as for a process of another user.
