@@ -18,9 +18,13 @@ import (
 type launchOptions struct {
 	PromptOptions
 	StartOptions
-	agentOptions
 	dir, name, group string
 	vars             cli.StringSlice
+	// chosen are the --adapter flags in their order, each with the --model that follows it. Without one, the agent chooses the model.
+	chosen []config.MatrixRow
+	// models has the --model of the agent that is named as an argument.
+	models                         []string
+	matrix, worktree, branch, base string
 }
 
 func launchCommand(env Env) *cli.Command {
@@ -37,7 +41,16 @@ func launchCommand(env Env) *cli.Command {
 			&cli.StringFlag{Name: "name", Usage: "give the session the title `NAME`", Destination: &o.name},
 			&cli.StringFlag{Name: "group", Usage: "add the session to the group `G`", Destination: &o.group},
 			ListFlag("env", "set a variable for the agent: `K=V`", &o.vars),
-		}, o.agentOptions.flags(env), o.StartOptions.Flags()),
+			&cli.GenericFlag{Name: "adapter", Usage: "launch this `AGENT`; if repeated, each one in its own worktree", Value: flagFunc(func(agent string) error {
+				o.chosen = append(o.chosen, config.MatrixRow{Agent: agent})
+				return nil
+			})},
+			&cli.GenericFlag{Name: "model", Usage: "use `MODEL`, by the agent's name for it; applies to the --adapter before it", Value: flagFunc(o.setModel)},
+			&cli.StringFlag{Name: "matrix", Usage: "launch what `FILE` describes, each launch in its own worktree", Destination: &o.matrix},
+			&OptionalValueFlag{StringFlag: cli.StringFlag{Name: "worktree", Usage: "work in a new worktree of `REPO` (default: the repository that contains --cwd)", Destination: &o.worktree}, Default: currentRepo, IsArgument: env.isAgent},
+			&cli.StringFlag{Name: "branch", Usage: "use the branch `B` in the worktree; implies --worktree", Destination: &o.branch},
+			&cli.StringFlag{Name: "base-branch", Usage: "start new branches at `B` (default: the commit of --cwd)", Destination: &o.base},
+		}, o.StartOptions.Flags()),
 		CustomHelpTemplate: HelpTemplate(
 			`agentctl launch codex --cwd ~/src/api -p "make the tests pass"`,
 			`agentctl launch -p "fix the login test" --permissions edit --wait --max-time 30m`,
@@ -113,30 +126,6 @@ func (l *launcher) prepare(ctx context.Context, o *launchOptions, args []string)
 	return members, err
 }
 
-// agentOptions has the flags that say which agents to launch, and where: one agent, or several in worktrees of their
-// own.
-type agentOptions struct {
-	// chosen are the --adapter flags in their order, each with the --model that follows it. Without one, the agent chooses the model.
-	chosen []config.MatrixRow
-	// models has the --model of the agent that is named as an argument.
-	models                         []string
-	matrix, worktree, branch, base string
-}
-
-func (a *agentOptions) flags(env Env) []cli.Flag {
-	return []cli.Flag{
-		&cli.GenericFlag{Name: "adapter", Usage: "launch this `AGENT`; if repeated, each one in its own worktree", Value: flagFunc(func(agent string) error {
-			a.chosen = append(a.chosen, config.MatrixRow{Agent: agent})
-			return nil
-		})},
-		&cli.GenericFlag{Name: "model", Usage: "use `MODEL`, by the agent's name for it; applies to the --adapter before it", Value: flagFunc(a.setModel)},
-		&cli.StringFlag{Name: "matrix", Usage: "launch what `FILE` describes, each launch in its own worktree", Destination: &a.matrix},
-		&OptionalValueFlag{StringFlag: cli.StringFlag{Name: "worktree", Usage: "work in a new worktree of `REPO` (default: the repository that contains --cwd)", Destination: &a.worktree}, Default: currentRepo, IsArgument: env.isAgent},
-		&cli.StringFlag{Name: "branch", Usage: "use the branch `B` in the worktree; implies --worktree", Destination: &a.branch},
-		&cli.StringFlag{Name: "base-branch", Usage: "start new branches at `B` (default: the commit of --cwd)", Destination: &a.base},
-	}
-}
-
 // flagFunc is a flag whose values a function takes.
 type flagFunc func(string) error
 
@@ -144,10 +133,10 @@ func (f flagFunc) Set(value string) error { return f(value) }
 
 func (f flagFunc) String() string { return "" }
 
-func (a *agentOptions) setModel(model string) error {
-	of := &a.models
-	if last := len(a.chosen) - 1; last >= 0 {
-		of = &a.chosen[last].Models
+func (l *launchOptions) setModel(model string) error {
+	of := &l.models
+	if last := len(l.chosen) - 1; last >= 0 {
+		of = &l.chosen[last].Models
 	}
 	if len(*of) > 0 {
 		return errors.New("an agent takes one model; repeat --adapter for each")
@@ -179,7 +168,8 @@ func (l *launchOptions) checkAgents(args []string) error {
 	return nil
 }
 
-// members returns the agents to launch: those of --adapter, one for every model of every row of the matrix, the argument, or else the default.
+// members returns the agents to launch: those of --adapter, one for every model of every row of the matrix, the argument, or else the default. It
+// takes from the matrix what no flag sets.
 func (l *launchOptions) members(env Env, args []string) ([]launch.Member, error) {
 	rows := l.chosen
 	switch {
@@ -188,7 +178,10 @@ func (l *launchOptions) members(env Env, args []string) ([]launch.Member, error)
 		if err != nil {
 			return nil, err
 		}
-		rows = l.applyMatrix(m)
+		if l.Prompt == "" && l.PromptFile == "" {
+			l.Prompt, l.Literal = m.Prompt, m.Prompt != ""
+		}
+		l.dir, l.Spec, rows = cmp.Or(l.dir, m.Dir), cmp.Or(l.Spec, m.Spec), m.Rows
 	case len(rows) == 0:
 		rows = []config.MatrixRow{{Agent: slices.Concat(args, env.AgentNames())[0], Models: l.models}}
 	}
@@ -208,15 +201,6 @@ func (l *launchOptions) members(env Env, args []string) ([]launch.Member, error)
 	}
 	launch.NameMembers(members)
 	return members, nil
-}
-
-// applyMatrix takes from a matrix what no flag sets, and returns its rows.
-func (l *launchOptions) applyMatrix(m config.Matrix) []config.MatrixRow {
-	if l.Prompt == "" && l.PromptFile == "" {
-		l.Prompt, l.Literal = m.Prompt, m.Prompt != ""
-	}
-	l.dir, l.Spec = cmp.Or(l.dir, m.Dir), cmp.Or(l.Spec, m.Spec)
-	return m.Rows
 }
 
 // hostCall makes the call that launches on another machine. The prompt is put together on this machine, from its files, and goes there by stdin; all other

@@ -73,8 +73,6 @@ func runList(ctx context.Context, env Env, o *listOptions) error {
 		return UsageError("list", "--wide is for the table and --json, not for --quiet and --format")
 	case o.quietFor > 0 && (o.wide || o.all || o.since != "" || len(o.statuses.Value()) > 0):
 		return UsageError("list", "--quiet-for is about running sessions; it does not go with --wide, --all, --since and --status")
-	case o.JSON && o.Quiet, o.Format != "" && (o.JSON || o.Quiet):
-		return UsageError("list", "--json, --quiet and --format cannot be used together")
 	case o.sort != "" && !slices.Contains(sortKeys(), o.sort):
 		return UnknownWord("value of --sort", o.sort, sortKeys())
 	}
@@ -192,15 +190,13 @@ func listQuiet(ctx context.Context, c *Call, filter discover.SessionFilter, o *l
 // terminal.
 func printList(ctx context.Context, c *Call, sessions []object.Session, o *listOptions) error {
 	switch {
-	case c.JSON:
-		return render.JSONArray(c.Stdout, sessions)
+	case c.JSON, c.Template != nil:
+		return PrintRows(c, sessions, render.SessionTable)
 	case c.Quiet:
 		return PrintEach(sessions, func(s object.Session) error {
 			_, err := fmt.Fprintln(c.Stdout, render.Sanitize(s.Name()))
 			return err
 		})
-	case c.Template != nil:
-		return PrintEach(sessions, func(s object.Session) error { return c.Template(c.Stdout, s) })
 	case len(sessions) == 0:
 		if c.Width > 0 {
 			what := "no live sessions; agentctl list -a shows stopped ones too"
@@ -260,9 +256,6 @@ func listOnly(c *cli.Context, flag string, allowed ...string) error {
 }
 
 func runOrphans(ctx context.Context, env Env, o *listOptions) error {
-	if o.JSON && o.Quiet {
-		return UsageError("list", "--json and --quiet cannot be used together")
-	}
 	c, calls, err := env.NewHostCall("list", &o.CommonFlags, nil, nil)
 	if err != nil {
 		return err

@@ -22,8 +22,15 @@ import (
 
 // Table is the content of a table of sessions that is updated. Watchers update it, and the screen reads it.
 type Table struct {
-	tasks
-	err error // of the watcher
+	// Changed has a value when there is something new to draw.
+	Changed chan struct{}
+	// stop ends the screen.
+	stop context.CancelFunc
+	err  error // of the watcher
+
+	running  sync.WaitGroup
+	failed   sync.Mutex
+	panicked any
 
 	mu      sync.Mutex
 	updates int
@@ -43,7 +50,7 @@ type tableSource struct {
 
 // NewTable returns a table without a row, for one machine. stop ends the screen that shows it.
 func NewTable(stop context.CancelFunc) *Table {
-	return &Table{tasks: tasks{Changed: make(chan struct{}, 1), stop: stop}, ended: map[rowKey]object.Session{}, sources: make([]tableSource, 1)}
+	return &Table{Changed: make(chan struct{}, 1), stop: stop, ended: map[rowKey]object.Session{}, sources: make([]tableSource, 1)}
 }
 
 // rowKey identifies a session of any machine over time. Sessions without an ID are told apart by their process.
@@ -249,19 +256,8 @@ func hostWarnings(call HostCall, texts ...string) []*discover.Warning {
 	})
 }
 
-// tasks are the goroutines beside a screen. If one panics, the screen ends, and the panic is repeated once the terminal is restored.
-type tasks struct {
-	// Changed has a value when there is something new to draw.
-	Changed chan struct{}
-	// stop ends the screen.
-	stop context.CancelFunc
-
-	running  sync.WaitGroup
-	failed   sync.Mutex
-	panicked any
-}
-
-func (t *tasks) start(do func()) {
+// start runs a function beside the screen. If it panics, the screen ends, and the panic is repeated once the terminal is restored.
+func (t *Table) start(do func()) {
 	t.running.Go(func() {
 		defer func() {
 			if p := recover(); p != nil {
@@ -276,7 +272,7 @@ func (t *tasks) start(do func()) {
 }
 
 // wait waits until all have ended. It repeats a panic.
-func (t *tasks) wait() {
+func (t *Table) wait() {
 	t.running.Wait()
 	if t.panicked != nil {
 		panic(t.panicked)
@@ -284,7 +280,7 @@ func (t *tasks) wait() {
 }
 
 // notify asks for a frame.
-func (t *tasks) notify() {
+func (t *Table) notify() {
 	select {
 	case t.Changed <- struct{}{}:
 	default: // one is asked for already

@@ -205,14 +205,8 @@ func byKey(s os.Signal, foreground func() bool) bool {
 	return (s == os.Interrupt || s == syscall.SIGQUIT) && foreground()
 }
 
-type unlockOptions struct {
-	repo  string
-	by    string
-	force bool
-}
-
 func unlockCommand(env Env) *cli.Command {
-	o := &unlockOptions{}
+	o := &lockOptions{}
 	return &cli.Command{
 		Usage:     "remove a declared lock",
 		UsageText: "agentctl unlock [FLAGS] DIR\nagentctl unlock [FLAGS] --repo DIR",
@@ -242,7 +236,7 @@ func unlockCommand(env Env) *cli.Command {
 }
 
 // runUnlock removes all locks on a directory or on the worktrees of a repository, or none.
-func runUnlock(ctx context.Context, c *Call, dir string, o *unlockOptions) error {
+func runUnlock(ctx context.Context, c *Call, dir string, o *lockOptions) error {
 	workspaces, err := findWorkspaces(ctx, c.Env, "unlock", dir, o.repo)
 	if err != nil {
 		return err
