@@ -337,15 +337,15 @@ func WantsJSON(args []string) bool {
 	return setsFlag(args, "--json") || i >= 0 && i+1 < len(args) && args[i+1] == formatJSON || slices.Contains(args, "--format="+formatJSON)
 }
 
-// setsFlag reports whether the command line sets a boolean flag that has these names.
-func setsFlag(args []string, names ...string) bool {
+// setsFlag reports whether the command line sets a boolean flag.
+func setsFlag(args []string, flag string) bool {
 	if i := slices.Index(args, "--"); i >= 0 {
 		args = args[:i]
 	}
 	return slices.ContainsFunc(args, func(arg string) bool {
 		name, value, joined := strings.Cut(arg, "=")
 		yes, _ := strconv.ParseBool(value)
-		return slices.Contains(names, name) && (!joined || yes)
+		return name == flag && (!joined || yes)
 	})
 }
 

@@ -118,7 +118,7 @@ func runExport(ctx context.Context, env Env, args []string, o *exportOptions) er
 		return err
 	}
 	for i := range calls { // each host redacts its own; the document is written on this machine
-		calls[i] = calls[i].WithoutFlags("as", "output", "o", "tools").WithFlags("--tools=" + o.tools)
+		calls[i] = calls[i].WithoutFlags("as", "output", "tools").WithFlags("--tools=" + o.tools)
 	}
 	if o.file != "" && calls != nil {
 		if err := checkTarget(ctx, c, o.file, nil); err != nil {

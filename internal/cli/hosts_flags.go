@@ -188,7 +188,7 @@ func (env Env) Target(c config.Config, name string) (remote.Target, error) {
 // their objects, and what to run for each.
 func (h *HostFlags) command() []string {
 	return append(removeFlags(h.words,
-		"host", "all-hosts", "json", "format", "quiet", "q", "ids", "l", "count", "c", "no-color", "no-trunc", "no-pager", "exec", "webhook", "secret-env",
+		"host", "all-hosts", "json", "format", "quiet", "ids", "count", "no-color", "no-trunc", "no-pager", "exec", "webhook", "secret-env",
 	), "--json")
 }
 

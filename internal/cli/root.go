@@ -33,7 +33,7 @@ func Run(ctx context.Context, env Env, args ...string) int {
 		env.Report.JSON = WantsJSON(args)
 		return env.Finish(err)
 	}
-	env.Report.JSON, env.Report.quiet = WantsJSON(arranged), setsFlag(arranged, "--quiet", "-q")
+	env.Report.JSON, env.Report.quiet = WantsJSON(arranged), setsFlag(arranged, "--quiet")
 	env.Hosts.words = arranged
 	var help bytes.Buffer // the library would ignore errors of Stdout
 	app.Writer = &help

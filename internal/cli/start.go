@@ -283,7 +283,7 @@ func (p *PromptOptions) WithPrompt(ctx context.Context, env Env, verb string, ca
 	if err != nil {
 		return call, err
 	}
-	call = call.WithoutFlags("prompt", "p", "prompt-file", "spec", "file").WithFlags("--prompt=-")
+	call = call.WithoutFlags("prompt", "prompt-file", "spec", "file").WithFlags("--prompt=-")
 	call.Stdin = []byte(prompt)
 	return call, nil
 }
