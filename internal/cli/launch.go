@@ -95,7 +95,12 @@ func runLaunch(ctx context.Context, env Env, args, rest []string, o *launchOptio
 		if err != nil {
 			return nil, err
 		}
-		return l.launchOne(ctx, members[0], proven)
+		defer l.Progress("waiting for the session of " + string(members[0].Adapter.Name()))()
+		a := l.place(ctx, members[0])
+		if a.err == nil {
+			l.start(ctx, a, proven)
+		}
+		return a.launched, a.err
 	})
 }
 

@@ -42,15 +42,6 @@ func (l *launcher) chooseWorktrees(ctx context.Context, o *launchOptions) (err e
 	return err
 }
 
-func (l *launcher) launchOne(ctx context.Context, m launch.Member, proven func(object.Session) error) (*Launched, error) {
-	defer l.Progress("waiting for the session of " + string(m.Adapter.Name()))()
-	a := l.place(ctx, m)
-	if a.err == nil {
-		l.start(ctx, a, proven)
-	}
-	return a.launched, a.err
-}
-
 // attempt is a member whose launch is tried, and what became of it.
 type attempt struct {
 	launch.Member

@@ -86,7 +86,9 @@ func runList(ctx context.Context, env Env, o *listOptions) error {
 	}
 	sessions, after, err := Collect(ctx, c, calls, func(ctx context.Context) ([]object.Session, []*discover.Warning, error) {
 		if o.quietFor > 0 {
-			return listQuiet(ctx, c, filter, o)
+			working, done := c.StartWork(ctx, "looking at the processes")
+			defer done()
+			return quietFinder{call: c, filter: filter, longer: o.quietFor}.find(working)
 		}
 		return readList(ctx, c, filter, o.wide || o.sort == "cpu" || o.sort == "memory")
 	})
@@ -177,13 +179,6 @@ func readList(ctx context.Context, c *Call, filter discover.SessionFilter, wide 
 	}
 	sessions, unanswered := c.SessionsWithResources(working, c.Scanner, r)
 	return sessions, append(r.Warnings, unanswered...), working.Err()
-}
-
-// listQuiet lists the quiet sessions of this machine.
-func listQuiet(ctx context.Context, c *Call, filter discover.SessionFilter, o *listOptions) ([]object.Session, []*discover.Warning, error) {
-	working, done := c.StartWork(ctx, "looking at the processes")
-	defer done()
-	return quietFinder{call: c, filter: filter, longer: o.quietFor}.find(working)
 }
 
 // printList prints sessions as the flags say: as a JSON array, their names, by --format, or else as a table, through the pager if that is longer than the
