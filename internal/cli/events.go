@@ -63,6 +63,9 @@ func eventsCommand(env Env) *cli.Command {
 			if c.IsSet("secret-env") && env.Getenv(o.secretEnv) == "" {
 				return UsageError("events", "--secret-env: the environment has no %s", o.secretEnv)
 			}
+			if err := webhook.CheckURL(o.webhook); o.webhook != "" && err != nil {
+				return UsageError("events", "--webhook: %v", err)
+			}
 			return runEvents(c.Context, env, o)
 		},
 	}
@@ -80,10 +83,6 @@ func runEvents(ctx context.Context, env Env, o *eventsOptions) error {
 	if o.quietFor == 0 && slices.Contains(types, string(watch.SessionQuiet)) {
 		o.quietFor = usualQuiet
 	}
-	poster, err := deliverToWebhook(env, o)
-	if err != nil {
-		return err
-	}
 	ctx, stop := Interruptible(ctx)
 	defer stop()
 	ctx, hangup := CancelOnHangup(ctx, env.Stdout)
@@ -92,8 +91,8 @@ func runEvents(ctx context.Context, env Env, o *eventsOptions) error {
 	if o.script != "" {
 		sinks = append(sinks, newSink(ctx, env, "--exec", deliverToScript(env, Script{Flag: "--exec", Command: o.script})))
 	}
-	if poster != nil {
-		sinks = append(sinks, newSink(ctx, env, "--webhook", poster))
+	if o.webhook != "" {
+		sinks = append(sinks, newSink(ctx, env, "--webhook", deliverToWebhook(env, o)))
 	}
 	out := env.Stdout
 	if o.quiet {
@@ -186,18 +185,12 @@ func deliverToScript(env Env, h Script) func(context.Context, delivery) error {
 	}
 }
 
-// deliverToWebhook returns a function that posts each event to the webhook; nil if there is none.
-func deliverToWebhook(env Env, o *eventsOptions) (func(context.Context, delivery) error, error) {
-	if o.webhook == "" {
-		return nil, nil
-	}
-	if err := webhook.CheckURL(o.webhook); err != nil {
-		return nil, UsageError("events", "--webhook: %v", err)
-	}
+// deliverToWebhook returns a function that posts each event to the webhook.
+func deliverToWebhook(env Env, o *eventsOptions) func(context.Context, delivery) error {
 	w := webhook.Endpoint{URL: o.webhook, Secret: []byte(env.Getenv(o.secretEnv))}
 	return func(ctx context.Context, d delivery) error {
 		return webhook.Retry(ctx, func() error { return w.Post(ctx, d.event.Type, d.line) })
-	}, nil
+	}
 }
 
 // queueSize bounds the events that wait for delivery.

@@ -137,8 +137,7 @@ func TestAnEventIsPosted(t *testing.T) {
 	defer server.Close()
 	f, _ := testEnv(t)
 	f = Setenv(f, "OURS", "geheim")
-	post, err := deliverToWebhook(f, &eventsOptions{webhook: server.URL, secretEnv: "OURS"})
-	must.Do(t, err)
+	post := deliverToWebhook(f, &eventsOptions{webhook: server.URL, secretEnv: "OURS"})
 	d := nth(7)
 	must.Do(t, post(t.Context(), d))
 	if want := "session.idle " + webhook.Sign([]byte("geheim"), d.line) + " 7"; <-got != want {
