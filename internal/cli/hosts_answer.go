@@ -27,9 +27,7 @@ const (
 var errUnreadAnswer = errors.New("the rest of the answer is not read")
 
 // badAnswer is the error of an answer that breaks the contract.
-type badAnswer struct{ err error }
-
-func (e *badAnswer) Error() string { return "its answer is not understood: " + e.err.Error() }
+func badAnswer(why error) error { return fmt.Errorf("its answer is not understood: %v", why) } //nolint:errorlint // what it is about is no error of this machine
 
 // decodeObjects calls take with each object of an answer: an array of objects, or one after another.
 func decodeObjects(in io.Reader, newObject func() object.Answer, take func(object.Answer) error) error {
@@ -46,7 +44,7 @@ func decodeObjects(in io.Reader, newObject func() object.Answer, take func(objec
 		case err == nil, errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
 			return nil // the exit code tells whether the answer is complete
 		}
-		return &badAnswer{err}
+		return badAnswer(err)
 	}
 	r := json.NewDecoder(left)
 	first, _ := buffered.Peek(1) // the next read returns the error again

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"errors"
 	"fmt"
 	"io"
 	"regexp"
@@ -29,6 +28,8 @@ func decoded(in io.Reader) (list []string, err error) {
 	return list, err
 }
 
+func isBad(err error) bool { return err != nil && strings.HasPrefix(err.Error(), "its answer is not understood: ") }
+
 // An array and a stream are told apart by their first character, however the answer arrives.
 func TestDecodeObjects(t *testing.T) {
 	for in, want := range map[string]string{
@@ -41,7 +42,7 @@ func TestDecodeObjects(t *testing.T) {
 		}
 	}
 	for _, in := range []string{"{", "nothing", `["a" "b"]`, "[1]", "]"} {
-		if _, err := decoded(strings.NewReader(in)); in != "{" && !errors.As(err, new(*badAnswer)) {
+		if _, err := decoded(strings.NewReader(in)); in != "{" && !isBad(err) {
 			t.Errorf("%q: %v", in, err)
 		}
 	}
@@ -64,7 +65,7 @@ func TestEndlessAnswers(t *testing.T) {
 		t.Skip("-short: it runs in one goroutine, so the race detector finds nothing in it")
 	}
 	for _, in := range []io.Reader{endless(" "), io.MultiReader(strings.NewReader(`["`), endless("a")), io.MultiReader(strings.NewReader(`["a"`), endless(" "))} {
-		if _, err := decoded(in); !errors.As(err, new(*badAnswer)) {
+		if _, err := decoded(in); !isBad(err) {
 			t.Errorf("%v", err)
 		}
 	}
@@ -91,7 +92,7 @@ func TestDecodeExport(t *testing.T) {
 		`{"messages":[]}`, `{"session":{"adapter":"codex","status":"asleep"},"messages":[]}`, `{"session":` + session + `,"messages":[{"role":"x"}]}`,
 		`{"session":` + session + `,"messages":[{"role":"user","kind":"text","time":"1"}]}`, `{"session":` + session + `,"messages":{}}`, `[1]`,
 	} {
-		if err := read(bad); !errors.As(err, new(*badAnswer)) {
+		if err := read(bad); !isBad(err) {
 			t.Errorf("%.80s: %v", bad, err)
 		}
 	}

@@ -123,7 +123,7 @@ func (env Env) eachHost(ctx context.Context, calls []HostCall, newObject func() 
 					}
 					obj.SetHost(call.Target.Name)
 					err := take(call.Target.Name, obj)
-					if bad := (*badAnswer)(nil); err != nil && !errors.As(err, &bad) {
+					if err != nil {
 						cancel(err)
 					}
 					return err
@@ -188,7 +188,7 @@ func (env Env) AskHost(ctx context.Context, t remote.Target, limit int, args ...
 	out := &storage.LimitedBuffer{Limit: limit, Strict: true}
 	answer, err := env.runCall(ctx, call, out, io.Discard)
 	if errors.Is(err, storage.ErrTooLarge) {
-		err = &badAnswer{err}
+		err = badAnswer(err)
 	}
 	return answer, out.Bytes(), err
 }
