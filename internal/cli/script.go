@@ -68,12 +68,8 @@ func (h Script) Shell(ctx context.Context, env Env, dir string, stdin []byte, va
 
 // SessionVars describe a session in environment variables; a variable is empty if its value is not known.
 func SessionVars(s object.Session) []string {
-	id := ""
-	if s.ID != nil {
-		id = *s.ID
-	}
 	return []string{
-		EnvVar("AGENTCTL_SESSION_ID", id),
+		EnvVar("AGENTCTL_SESSION_ID", object.Known(s.ID)),
 		EnvVar("AGENTCTL_ADAPTER", s.Adapter),
 		EnvVar("AGENTCTL_CWD", s.CWD),
 		EnvVar("AGENTCTL_GROUP", s.Group),

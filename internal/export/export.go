@@ -26,10 +26,7 @@ func title(s object.Session) string {
 const titleLimit = 80
 
 func sessionID(s object.Session) string {
-	if s.ID == nil {
-		return "-"
-	}
-	return render.Sanitize(*s.ID)
+	return cmp.Or(render.Sanitize(object.Known(s.ID)), "-")
 }
 
 // facts are what the header says of a session.

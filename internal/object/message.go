@@ -49,20 +49,10 @@ type ToolCall struct {
 func (m *Message) SetHost(host string) { m.Host = host }
 
 // Content is the text of the message; "" of one that has none.
-func (m *Message) Content() string {
-	if m.Text == nil {
-		return ""
-	}
-	return *m.Text
-}
+func (m *Message) Content() string { return Known(m.Text) }
 
 // Result is what the call has returned so far.
-func (t *ToolCall) Result() string {
-	if t.Output == nil {
-		return ""
-	}
-	return *t.Output
-}
+func (t *ToolCall) Result() string { return Known(t.Output) }
 
 // NewMessage converts a message of session s to its JSON object.
 func NewMessage(m discover.Message, s discover.Session) Message {

@@ -265,6 +265,14 @@ func finite(n *float64) *float64 {
 	return n
 }
 
+// Known is the value of a member that may be absent, which is the zero value then.
+func Known[T any](member *T) (value T) {
+	if member != nil {
+		value = *member
+	}
+	return value
+}
+
 // SetHost sets the machine of a session that another agentctl has printed, if there is one.
 func (s *Session) SetHost(host string) {
 	if s != nil {
@@ -330,11 +338,8 @@ func (s *Session) LastActivity() time.Time {
 
 // facts returns the session with what sessions are ordered by.
 func (s *Session) facts() discover.Session {
-	r := &discover.Record{Agent: discover.Agent(s.Adapter), Path: s.Path, Updated: s.LastActivity()}
+	r := &discover.Record{Agent: discover.Agent(s.Adapter), ID: Known(s.ID), Path: s.Path, Updated: s.LastActivity()}
 	r.Created, _ = ParseTimestamp(s.StartedAt)
-	if s.ID != nil {
-		r.ID = *s.ID
-	}
 	return discover.Session{Record: r, Status: discover.Status(s.Status), Outcome: discover.Outcome(s.Outcome), Error: s.Error}
 }
 

@@ -52,10 +52,6 @@ type detail struct{ key, value string }
 
 // details returns the lines in the order in which they are printed. Lines without a value are not printed.
 func (to TextOptions) details(s *object.Session) []detail {
-	id := "- (no evidence names the session of this process)"
-	if s.ID != nil {
-		id = *s.ID
-	}
 	status, evidence := joinKnown(": ", statusText(s), WaitingOnText(s)), ""
 	if s.WasOpen {
 		status += ", was open"
@@ -68,7 +64,7 @@ func (to TextOptions) details(s *object.Session) []detail {
 		quotas = append(quotas, to.quotaText(q))
 	}
 	list := []detail{
-		{"id", id},
+		{"id", cmp.Or(object.Known(s.ID), "- (no evidence names the session of this process)")},
 		{"host", s.Host},
 		{"agent", strings.TrimSpace(s.Adapter + " " + Sanitize(s.Version))},
 		{"status", status},
@@ -244,19 +240,13 @@ func commandText(p object.Process, opts TextOptions) string {
 }
 
 // TotalCPU is the processor time of all processes in seconds; nil if none is known.
-func TotalCPU(processes []object.Process) (sum *float64) {
-	for _, p := range processes {
-		sum = addKnown(sum, p.CPU)
-	}
-	return sum
+func TotalCPU(processes []object.Process) *float64 {
+	return sumKnown(processes, func(p object.Process) *float64 { return p.CPU })
 }
 
 // TotalMemory is the memory of all processes in bytes. Memory that processes share counts once for each.
-func TotalMemory(processes []object.Process) (sum *int64) {
-	for _, p := range processes {
-		sum = addKnown(sum, p.Memory)
-	}
-	return sum
+func TotalMemory(processes []object.Process) *int64 {
+	return sumKnown(processes, func(p object.Process) *int64 { return p.Memory })
 }
 
 // allPorts are the ports of all processes, ascending. Several processes may listen on one port.
@@ -268,12 +258,13 @@ func allPorts(processes []object.Process) (all []int) {
 	return slices.Compact(all)
 }
 
-func addKnown[N int64 | float64](sum, n *N) *N {
-	if sum == nil || n == nil {
-		return cmp.Or(sum, n)
+func sumKnown[N int64 | float64](processes []object.Process, of func(object.Process) *N) (sum *N) {
+	for _, p := range processes {
+		if n := of(p); n != nil {
+			sum = new(object.Known(sum) + *n)
+		}
 	}
-	total := *sum + *n
-	return &total
+	return sum
 }
 
 // changesText describes the uncommitted changes, or why they are not known.
@@ -283,13 +274,11 @@ func changesText(s *object.Session) string {
 		return s.ChangesError
 	}
 	parts := []string{countsText(c, "%d changed", "%d untracked", ", ")}
-	for _, n := range []struct {
-		commits *int
-		word    string
-	}{{c.Ahead, "ahead of"}, {c.Behind, "behind"}} {
-		if n.commits != nil && *n.commits > 0 {
-			parts = append(parts, fmt.Sprintf("%d %s %s", *n.commits, n.word, c.Upstream))
-		}
+	if n := object.Known(c.Ahead); n > 0 {
+		parts = append(parts, fmt.Sprintf("%d ahead of %s", n, c.Upstream))
+	}
+	if n := object.Known(c.Behind); n > 0 {
+		parts = append(parts, fmt.Sprintf("%d behind %s", n, c.Upstream))
 	}
 	return strings.Join(parts, ", ")
 }

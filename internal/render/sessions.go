@@ -28,7 +28,7 @@ func sessionGrid(sessions []object.Session, columns ...column) *grid {
 type sessionColumns struct{ id, agent, status, pid, age, last, group, waitingOn, cutIn, quiet, dir, title column }
 
 func (to TextOptions) newSessionColumns(sessions []object.Session) sessionColumns {
-	ids := shortIDsOf(to, sessions, func(s object.Session) SessionID { return newSessionID(s.Adapter, s.ID) })
+	ids := shortIDsOf(to, sessions, func(s object.Session) SessionID { return SessionID{s.Adapter, object.Known(s.ID)} })
 	cell := func(text func(s *object.Session) string) func(int) string {
 		return func(i int) string { return text(&sessions[i]) }
 	}

@@ -18,7 +18,7 @@ func LaunchTable(w io.Writer, launches []object.LaunchResult, opts TextOptions) 
 		if l.Session == nil {
 			return SessionID{}
 		}
-		return newSessionID(l.Adapter, l.Session.ID)
+		return SessionID{l.Adapter, object.Known(l.Session.ID)}
 	})
 	dir := func(dir string) string {
 		if opts.Width > 0 {
@@ -37,7 +37,7 @@ func LaunchTable(w io.Writer, launches []object.LaunchResult, opts TextOptions) 
 
 // LockTable writes a header, and one row a lock.
 func LockTable(w io.Writer, locks []object.Lock, opts TextOptions) error {
-	ids := shortIDsOf(opts, locks, func(l object.Lock) SessionID { return newSessionID(l.Adapter, l.SessionID) })
+	ids := shortIDsOf(opts, locks, func(l object.Lock) SessionID { return SessionID{l.Adapter, object.Known(l.SessionID)} })
 	return newGrid(
 		len(locks),
 		column{title: "DIR", cell: func(i int) string { return Sanitize(opts.ShortDir(locks[i].Directory)) }, keepEnd: true, preferred: 20, min: 12},
@@ -60,7 +60,7 @@ func lockHolder(l object.Lock, id string) string {
 
 // OrphanTable writes a header, and one row a process.
 func OrphanTable(w io.Writer, orphans []object.Orphan, opts TextOptions) error {
-	ids := shortIDsOf(opts, orphans, func(o object.Orphan) SessionID { return newSessionID(o.Adapter, o.SessionID) })
+	ids := shortIDsOf(opts, orphans, func(o object.Orphan) SessionID { return SessionID{o.Adapter, object.Known(o.SessionID)} })
 	return newGrid(
 		len(orphans),
 		column{title: "PID", cell: func(i int) string { return object.HostPrefix(orphans[i].Host) + strconv.Itoa(orphans[i].PID) }, alignRight: true},
@@ -83,7 +83,7 @@ func WorktreeTable(w io.Writer, list []object.Worktree, opts TextOptions) error 
 	var fullIDs []SessionID
 	for _, t := range list {
 		for _, s := range t.Sessions {
-			fullIDs = append(fullIDs, newSessionID(s.Adapter, s.ID))
+			fullIDs = append(fullIDs, SessionID{s.Adapter, object.Known(s.ID)})
 		}
 	}
 	ids := opts.ShortIDs(fullIDs)

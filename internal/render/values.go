@@ -225,14 +225,6 @@ func positiveText(n int) string {
 // SessionID is the ID of a session and the name of its agent, as JSON has them.
 type SessionID struct{ Agent, ID string }
 
-// newSessionID converts the ID of a JSON object, which may be unknown.
-func newSessionID(agent string, id *string) SessionID {
-	if id == nil {
-		return SessionID{agent, ""}
-	}
-	return SessionID{agent, *id}
-}
-
 // ShortIDs sanitizes IDs for a table. On a terminal it shortens each ID to its shortest prefix that is unique in
 // the table and at least as long as MinShortID requires; equal IDs stay equal. Elsewhere it shortens none.
 func (to TextOptions) ShortIDs(ids []SessionID) []string {
