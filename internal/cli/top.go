@@ -3,6 +3,7 @@ package cli
 import (
 	"cmp"
 	"context"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -59,7 +60,15 @@ func runTop(c *cli.Context, env Env, o *topOptions) error {
 		return err
 	}
 	m := newModel(call, table)
-	m.runner = runner{verb: Run, env: env, arguments: flagsOf(c, "home", "all-users"), hosts: flagsOf(c, "host", "all-hosts"), colorless: o.NoColor}
+	if getenv := env.Getenv; o.NoColor { // for the commands
+		env.Getenv = func(key string) string {
+			if key == "NO_COLOR" {
+				return "1"
+			}
+			return getenv(key)
+		}
+	}
+	m.runner = runner{verb: Run, env: env, arguments: flagsOf(c, "home", "all-users"), hosts: flagsOf(c, "host", "all-hosts")}
 	m.ctx = ctx
 	table.start(func() { m.sampler.run(ctx) })
 	table.start(func() { m.pane.load(ctx, m.runner, table.notify) })
@@ -162,11 +171,9 @@ func (t *topModel) update() {
 		load := t.sampler.load(&s)
 		all = append(all, row{rowKeyOf(&s), s, load})
 	}
-	for k := range t.marked {
-		if !slices.ContainsFunc(all, func(r row) bool { return r.key == k }) {
-			delete(t.marked, k)
-		}
-	}
+	maps.DeleteFunc(t.marked, func(k rowKey, _ bool) bool {
+		return !slices.ContainsFunc(all, func(r row) bool { return r.key == k })
+	})
 	t.rows = slices.DeleteFunc(all, func(r row) bool { return !matches(&r.s, t.filter) })
 	if by := orders()[t.order].compare; by != nil {
 		slices.SortStableFunc(t.rows, by)

@@ -161,8 +161,6 @@ type runner struct {
 	arguments []string
 	// hosts are the flags that name the hosts of the table; commands about no session take them.
 	hosts []string
-	// colorless: the commands print no colours.
-	colorless bool
 }
 
 // complete adds the arguments that all commands have, before a -- that ends the flags.
@@ -185,10 +183,7 @@ func (r runner) commandLine(args []string) string {
 
 // quoted quotes a word for a shell if it needs to be.
 func quoted(word string) string {
-	plain := func(r rune) bool {
-		return 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9' || strings.ContainsRune("-_./:@=,+~", r)
-	}
-	if word != "" && strings.IndexFunc(word, func(r rune) bool { return !plain(r) }) < 0 {
+	if word != "" && strings.Trim(word, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_./:@=,+~") == "" {
 		return word
 	}
 	return githooks.ShellQuote(word)
@@ -201,15 +196,6 @@ func (r runner) capture(ctx context.Context, width int, args []string) (lines []
 	const noPager = 1 << 30 // lines of the terminal: more than any text has
 	f.Stdin, f.Stdout, f.Stderr = strings.NewReader(""), &out, &out
 	f.Width, f.Height, f.StderrWidth, f.Terminal = width, noPager, 0, false
-	if r.colorless {
-		getenv := f.Getenv
-		f.Getenv = func(key string) string {
-			if key == "NO_COLOR" {
-				return "1"
-			}
-			return getenv(key)
-		}
-	}
 	exit = r.verb(ctx, f, r.complete(args)...)
 	text := strings.TrimRight(out.String(), "\n")
 	if text == "" {
