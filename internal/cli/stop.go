@@ -114,11 +114,7 @@ func findOnHosts(ctx context.Context, env Env, calls []HostCall, args []string) 
 	if len(calls) < 2 || len(args) == 0 {
 		return nil
 	}
-	planned := make([]HostCall, len(calls))
-	for i, call := range calls {
-		planned[i] = call.WithoutFlags("dry-run").WithFlags("--dry-run")
-	}
-	failed := EachHost(ctx, env.WithReports(func(string) {}), planned, func(object.StopResult) error { return nil })
+	failed := EachHost(ctx, env.WithReports(func(string) {}), withFlag(calls, "dry-run"), func(object.StopResult) error { return nil })
 	if code := ExitCode(failed); code == ExitNotFound || code == ExitAmbiguous || code == ExitInterrupted {
 		return failed
 	}

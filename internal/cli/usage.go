@@ -7,7 +7,6 @@ import (
 	"maps"
 	"math"
 	"slices"
-	"sort"
 	"strings"
 	"time"
 
@@ -366,22 +365,16 @@ func (s *sums) report(since, until time.Time) object.Usage {
 	for i := range u.Rows {
 		roundAmounts(&u.Rows[i])
 	}
-	s.sort(u.Rows)
-	return u
-}
-
-// sort puts rows in their order: times in theirs, all else by tokens.
-func (s *sums) sort(rows []object.UsageRow) {
-	sort.Slice(rows, func(i, j int) bool {
-		a, b := rows[i], rows[j]
-		switch {
-		case !isTimeGroup(s.by) && a.Tokens.Total != b.Tokens.Total:
-			return a.Tokens.Total > b.Tokens.Total
-		case (a.Key == "") != (b.Key == ""):
-			return b.Key == ""
+	slices.SortFunc(u.Rows, func(a, b object.UsageRow) int {
+		byTokens := cmp.Compare(b.Tokens.Total, a.Tokens.Total)
+		if isTimeGroup(s.by) {
+			byTokens = 0
 		}
-		return cmp.Or(cmp.Compare(a.Key, b.Key), cmp.Compare(a.Adapter, b.Adapter), cmp.Compare(a.Host, b.Host)) < 0
+		const last = "\xff" // behind all keys
+		byKey := cmp.Compare(cmp.Or(a.Key, last), cmp.Or(b.Key, last))
+		return cmp.Or(byTokens, byKey, cmp.Compare(a.Adapter, b.Adapter), cmp.Compare(a.Host, b.Host))
 	})
+	return u
 }
 
 // estimate returns what an answer costs by the prices. missing is the model if the file has no price for it, with the kinds if it has
