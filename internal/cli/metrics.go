@@ -228,14 +228,13 @@ func buildInfo(env Env) object.Metric {
 // measureLive measures the processes of live sessions, each once: as a session's if the process runs that one alone,
 // else as a process. Sub-agents run in the process of their root session.
 func measureLive(sessions []discover.Session) []object.Metric {
-	own := processUsage{
-		memory: object.Metric{Name: "agentctl_session_memory_bytes", Help: "Resident memory of the agent's processes that run a live session and no other."},
-		cpu:    object.Metric{Name: "agentctl_session_cpu_seconds_total", Help: "Processor time of the agent's processes that run a live session and no other.", Counter: true},
+	metrics := []object.Metric{
+		{Name: "agentctl_session_memory_bytes", Help: "Resident memory of the agent's processes that run a live session and no other."},
+		{Name: "agentctl_session_cpu_seconds_total", Help: "Processor time of the agent's processes that run a live session and no other.", Counter: true},
+		{Name: "agentctl_shared_process_memory_bytes", Help: "Resident memory of an agent's process that runs several live sessions, or one that has no ID."},
+		{Name: "agentctl_shared_process_cpu_seconds_total", Help: "Processor time of an agent's process that runs several live sessions, or one that has no ID.", Counter: true},
 	}
-	shared := processUsage{
-		memory: object.Metric{Name: "agentctl_shared_process_memory_bytes", Help: "Resident memory of an agent's process that runs several live sessions, or one that has no ID."},
-		cpu:    object.Metric{Name: "agentctl_shared_process_cpu_seconds_total", Help: "Processor time of an agent's process that runs several live sessions, or one that has no ID.", Counter: true},
-	}
+	own, shared := metrics[:2], metrics[2:]
 	key := func(s discover.Session) discover.Key { return discover.Key{Agent: s.Agent, ID: s.ID} }
 	runners, names := map[proc.ID]int{}, map[discover.Key]int{}
 	for _, s := range sessions {
@@ -250,7 +249,7 @@ func measureLive(sessions []discover.Session) []object.Metric {
 	for _, s := range sessions {
 		alone := !slices.ContainsFunc(s.Processes, func(p proc.Process) bool { return runners[p.ID] > 1 })
 		if alone && len(s.Processes) > 0 && s.ID != "" && !s.IsSubagent() && names[key(s)] == 1 {
-			own.add(s.Processes, "adapter", string(s.Agent), "session", s.ID)
+			addProcesses(own, s.Processes, "adapter", string(s.Agent), "session", s.ID)
 			for _, p := range s.Processes {
 				measured[p.ID] = true
 			}
@@ -271,16 +270,13 @@ func measureLive(sessions []discover.Session) []object.Metric {
 	}
 	slices.SortFunc(rest, func(a, b agentProcess) int { return cmp.Compare(a.ID.PID, b.ID.PID) })
 	for _, p := range rest {
-		shared.add([]proc.Process{p.Process}, "adapter", string(p.agent), "pid", strconv.Itoa(p.ID.PID))
+		addProcesses(shared, []proc.Process{p.Process}, "adapter", string(p.agent), "pid", strconv.Itoa(p.ID.PID))
 	}
-	return []object.Metric{own.memory, own.cpu, shared.memory, shared.cpu}
+	return metrics
 }
 
-// processUsage has the two metrics of processes.
-type processUsage struct{ memory, cpu object.Metric }
-
-// add sums up the usage of processes. If one cannot be read, nothing is added: a partial sum would be wrong.
-func (pu *processUsage) add(processes []proc.Process, labels ...string) {
+// addProcesses adds the memory and the processor time of processes to the two metrics. If one cannot be read, nothing is added: a partial sum would be wrong.
+func addProcesses(metrics []object.Metric, processes []proc.Process, labels ...string) {
 	var memory, cpu float64
 	for _, p := range processes {
 		used, err := p.Usage()
@@ -289,8 +285,8 @@ func (pu *processUsage) add(processes []proc.Process, labels ...string) {
 		}
 		memory, cpu = memory+float64(used.Memory), cpu+used.CPU.Seconds()
 	}
-	pu.memory.Add(memory, labels...)
-	pu.cpu.Add(cpu, labels...)
+	metrics[0].Add(memory, labels...)
+	metrics[1].Add(cpu, labels...)
 }
 
 func hostsUp(calls []HostCall) object.Metric {

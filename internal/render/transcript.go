@@ -56,7 +56,9 @@ func (t *Transcript) Write(m TranscriptMessage) error {
 		t.writeText(&b, m)
 	case m.Changed:
 		b.WriteString(t.callLine(m, cmp.Or(StateText(m.Tool), m.Tool.State)))
-		t.writeOutput(&b, m)
+		if t.opts.ShowTools {
+			t.writeSection(&b, "output", m.Tool.Result())
+		}
 	default:
 		t.writeCall(&b, m)
 	}
@@ -154,12 +156,6 @@ func (t *Transcript) writeCall(b *strings.Builder, m TranscriptMessage) {
 	b.WriteString(t.callLine(m, StateText(m.Tool)))
 	if t.opts.ShowTools {
 		t.writeSection(b, "input", InputText(m.Tool.Input))
-	}
-	t.writeOutput(b, m)
-}
-
-func (t *Transcript) writeOutput(b *strings.Builder, m TranscriptMessage) {
-	if t.opts.ShowTools {
 		t.writeSection(b, "output", m.Tool.Result())
 	}
 }
