@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -265,21 +264,21 @@ func (t *topModel) paneContent(width int) (title string, lines []string, v view)
 		return v.name, []string{"no session is selected"}, v
 	}
 	c := content{view: v.name, width: width}
-	var about subject
+	var argument string
+	var s object.Session
 	if i >= 0 {
-		s := t.rows[i].s
-		about = subject{t.arguments(t.rows[i : i+1])[0], s.CWD, t.rows[i].key.host}
+		argument, s = t.arguments(t.rows[i : i+1])[0], t.rows[i].s
 		if !v.general {
 			c.state = fmt.Sprint(s.Status, s.WaitingFor, render.WaitingOnText(&s), s.LastActivityAt)
 		}
 	}
-	c.commands = v.commands(about)
+	c.commands = v.commands(argument, &s)
 	if v.general {
 		for n := range c.commands {
 			c.commands[n] = append(c.commands[n], t.runner.hosts...)
 		}
 	}
-	printed, known := t.pane.want(c, cmp.Or(v.interval, time.Minute), time.Now())
+	printed, known := t.pane.want(c, v.interval, time.Now())
 	if !known {
 		printed = []string{"reading …"}
 	}

@@ -27,8 +27,8 @@ type view struct {
 	key, name string
 	// long says for the help what it shows.
 	long string
-	// commands are those for a session.
-	commands func(subject) [][]string
+	// commands are those for a session, which the argument means.
+	commands func(argument string, s *object.Session) [][]string
 	// general: the commands are about no session, but about all hosts of the table.
 	general bool
 	// interval is how often the content is refreshed even if nothing seems to have changed.
@@ -39,36 +39,31 @@ type view struct {
 	begin func(line string) bool
 }
 
-// subject is the session that a view is about.
-type subject struct {
-	// argument means the session.
-	argument string
-	dir      string
-	// host is the other machine that has the session; "" for this one.
-	host string
-}
-
 // views are the contents by their keys.
 func views() []view {
-	one := func(args ...string) func(subject) [][]string {
-		return func(s subject) [][]string { return [][]string{append(slices.Clone(args), s.argument)} }
+	one := func(args ...string) func(string, *object.Session) [][]string {
+		return func(argument string, _ *object.Session) [][]string {
+			return [][]string{append(slices.Clone(args), argument)}
+		}
 	}
 	return []view{
 		{key: "Enter", name: "peek", long: "show or hide its last messages", commands: one("peek", "-n", "50"), interval: 30 * time.Second, newestLast: true},
 		{key: "i", name: "status", long: "show or hide its facts", commands: one("status"), interval: 5 * time.Second},
 		{key: "t", name: "processes", long: "show or hide its processes, with their ports", commands: one("status"), interval: 3 * time.Second, begin: func(line string) bool { return strings.HasPrefix(line, "PID ") }},
 		{key: "e", name: "evidence", long: "show or hide the evidence for its status", commands: one("status", "--explain"), interval: 10 * time.Second, begin: func(line string) bool { return strings.HasPrefix(line, "why:") }},
-		{key: "o", name: "orphans", long: "show or hide what stopped sessions have left running", general: true, interval: 10 * time.Second, commands: func(subject) [][]string { return [][]string{{"list", "--orphans"}} }},
-		{key: "w", name: "worktrees and locks", long: "show or hide the locks, and the worktrees of its repository", interval: 10 * time.Second, commands: func(s subject) [][]string {
+		{key: "o", name: "orphans", long: "show or hide what stopped sessions have left running", general: true, interval: 10 * time.Second, commands: func(string, *object.Session) [][]string {
+			return [][]string{{"list", "--orphans"}}
+		}},
+		{key: "w", name: "worktrees and locks", long: "show or hide the locks, and the worktrees of its repository", interval: 10 * time.Second, commands: func(_ string, s *object.Session) [][]string {
 			switch {
-			case s.host != "": // both commands refuse that, and say how to ask there
-				return [][]string{{"locks", "--host", s.host}, {"worktree", "list", "--host", s.host}}
-			case s.dir == "":
+			case !isLocal(s.Host): // both commands refuse that, and say how to ask there
+				return [][]string{{"locks", "--host", s.Host}, {"worktree", "list", "--host", s.Host}}
+			case s.CWD == "":
 				return [][]string{{"locks"}}
 			}
-			return [][]string{{"locks"}, {"worktree", "list", s.dir}}
+			return [][]string{{"locks"}, {"worktree", "list", s.CWD}}
 		}},
-		{key: "u", name: "usage", long: "show or hide tokens and limits of the last days", general: true, interval: time.Minute, commands: func(subject) [][]string {
+		{key: "u", name: "usage", long: "show or hide tokens and limits of the last days", general: true, interval: time.Minute, commands: func(string, *object.Session) [][]string {
 			return [][]string{{"usage", "--since", "7d"}, {"usage", "--limits"}}
 		}},
 	}
