@@ -110,30 +110,29 @@ func (w markdown) block(name, text string) {
 	if text == "" {
 		return
 	}
-	fence := strings.Repeat("`", max(3, longestRun(text, '`')+1))
+	fence := fenceAround(text, 3)
 	fmt.Fprintf(w, "%s:\n\n%stext\n%s\n%s\n\n", name, fence, text, fence)
 }
 
 // codeSpan is a text of one line as code, which has no markup.
 func codeSpan(text string) string {
-	fence := strings.Repeat("`", longestRun(text, '`')+1)
+	fence := fenceAround(text, 1)
 	if strings.HasPrefix(text, "`") || strings.HasSuffix(text, "`") {
 		text = " " + text + " "
 	}
 	return fence + text + fence
 }
 
-func longestRun(text string, c rune) (longest int) {
+// fenceAround returns more backticks than the text has in a row, and not less than the least number.
+func fenceAround(text string, least int) string {
 	run := 0
 	for _, r := range text {
-		if r != c {
+		if run++; r != '`' {
 			run = 0
-			continue
 		}
-		run++
-		longest = max(longest, run)
+		least = max(least, run+1)
 	}
-	return longest
+	return strings.Repeat("`", least)
 }
 
 // escape is a text of one line without markup.

@@ -313,8 +313,8 @@ func HostPrefix(host string) string {
 	return host + ":"
 }
 
-// Has reports whether a fact of meta is true.
-func (s *Session) Has(fact string) bool { return s.Meta[fact] == true }
+// Shared reports whether its process serves other sessions too.
+func (s *Session) Shared() bool { return s.Meta["shared"] == true }
 
 // TurnDetail is what the turn of a live session is doing, in the agent's words.
 func (s *Session) TurnDetail() string {
@@ -329,7 +329,7 @@ func (s *Session) LastActivity() time.Time {
 			return at
 		}
 	}
-	if s.Has("shared") && s.ID != nil { // the age of a server says nothing about one of its sessions
+	if s.Shared() && s.ID != nil { // the age of a server says nothing about one of its sessions
 		return time.Time{}
 	}
 	at, _ := ParseTimestamp(s.ProcessStartedAt)

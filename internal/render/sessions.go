@@ -130,7 +130,7 @@ func (to TextOptions) statusCell(s *object.Session) string {
 // pidText lists the pids; "*" marks a process that serves other sessions too.
 func pidText(s *object.Session) string {
 	text := numbersText(s.AllPIDs())
-	if s.Has("shared") && text != "" {
+	if s.Shared() && text != "" {
 		text += "*"
 	}
 	return text
