@@ -72,14 +72,9 @@ func isTop(dir string) bool {
 	} else if !errors.Is(err, syscall.ENOTDIR) {
 		return false
 	}
-	return namesRepository(git)
-}
-
-// namesRepository reports whether the regular file at path begins as a git link does.
-func namesRepository(path string) bool {
-	const want = "gitdir: "
-	begin, err := storage.ReadHead(path, len(want))
-	return err == nil && string(begin) == want
+	const link = "gitdir: "
+	begin, err := storage.ReadHead(git, len(link))
+	return err == nil && string(begin) == link
 }
 
 // Resolve returns an absolute path without symbolic links, as far as it exists. A relative one stays as it is.
@@ -117,6 +112,9 @@ func WorkspaceOf(dir string) (*Workspace, error) {
 	}
 	return &Workspace{Top: top, info: info, contains: map[string]bool{}}, nil
 }
+
+// IsWorktree reports whether the workspace is a git worktree.
+func (w *Workspace) IsWorktree() bool { return isTop(w.Top) }
 
 // MissingWorkspace returns the workspace whose top was a directory that is gone. Only its path identifies it.
 func MissingWorkspace(dir string) (*Workspace, error) {

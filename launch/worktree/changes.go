@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"agentctl/launch"
+	"agentctl/lock"
 )
 
 // Changes are the uncommitted changes in a worktree, and how its branch differs from its upstream.
@@ -57,22 +58,10 @@ func ReadChanges(ctx context.Context, host launch.Environment, dir string) (*Cha
 	return c, nil
 }
 
-// inRepository reports whether dir exists, and it or a directory above has a .git by which git finds a worktree.
+// inRepository reports whether dir is an absolute path of a directory in a worktree.
 func inRepository(dir string) bool {
-	if info, err := os.Stat(dir); err != nil || !info.IsDir() || !filepath.IsAbs(dir) {
-		return false
-	}
-	for {
-		git := filepath.Join(dir, ".git") // a file in a linked worktree and in a submodule
-		if info, err := os.Stat(git); err == nil && (!info.IsDir() || exists(filepath.Join(git, "HEAD"))) {
-			return true
-		}
-		above := filepath.Dir(dir)
-		if above == dir {
-			return false
-		}
-		dir = above
-	}
+	w, err := lock.WorkspaceOf(dir)
+	return err == nil && filepath.IsAbs(dir) && w.IsWorktree()
 }
 
 // refuseFilters returns [ErrFilterProgram] if the repository's configuration, not the user's, names filter programs

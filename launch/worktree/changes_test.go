@@ -40,7 +40,8 @@ func TestLook(t *testing.T) {
 	s.write("clone/new/two", "1")
 	s.write("clone/? M x\n", "1")
 	want := worktree.Changes{Changed: 2, Untracked: 2, Upstream: "origin/main", Ahead: 2, Behind: 1, AheadBehindKnown: true}
-	for _, dir := range []string{"clone", "clone/dir", "clone/new"} {
+	must.Do(t, os.Symlink(s.path("clone/dir"), s.path("link")))
+	for _, dir := range []string{"clone", "clone/dir", "clone/new", "link"} { // link: to clone/dir
 		if got := s.look(dir); got == nil || *got != want {
 			t.Errorf("in %s: %+v, want %+v", dir, got, want)
 		}
