@@ -253,7 +253,7 @@ func (env Env) OpenRepository(ctx context.Context, verb, dir string) (*worktree.
 		return nil, UsageError(verb, "%v", err)
 	}
 	repo, err := worktree.Open(ctx, launch.Environment{Environ: env.Environ}, dir)
-	if errors.Is(err, worktree.ErrNoRepository) {
+	if errors.Is(err, lock.ErrNoRepository) {
 		return nil, UsageError(verb, "%v", err)
 	}
 	return repo, err

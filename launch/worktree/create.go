@@ -204,10 +204,8 @@ func (r *Repo) add(ctx context.Context, want CreateOptions, newBranch bool, base
 		return CreateResult{}, errors.Join(err, undone)
 	}
 	list, err := r.List(ctx)
-	for _, w := range list {
-		if w.Path == want.Dir {
-			return CreateResult{w, true, newBranch}, err
-		}
+	if w, ok := find(list, func(w Worktree) bool { return w.Path == want.Dir }); ok {
+		return CreateResult{w, true, newBranch}, err
 	}
 	return CreateResult{}, errors.Join(err, ErrNoWorktree)
 }
@@ -254,7 +252,7 @@ func (g Group) options(main Worktree, m launch.Member) CreateOptions {
 	want := CreateOptions{Branch: cmp.Or(m.Branch, GroupBranch(g.Name, m.Name)), Base: m.Base}
 	want.Dir = DefaultDir(main, want.Branch)
 	if g.NameInDir && discover.GroupOfBranch(want.Branch) == "" {
-		want.Dir = GroupDir(main, g.Name, want.Branch)
+		want.Dir = discover.GroupWorktreeDir(basePath(main), g.Name, want.Branch)
 	}
 	return want
 }

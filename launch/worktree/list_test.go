@@ -9,6 +9,7 @@ import (
 	"agentctl/discover"
 	"agentctl/launch"
 	"agentctl/launch/worktree"
+	"agentctl/lock"
 	"agentctl/tests/must"
 )
 
@@ -101,10 +102,10 @@ func TestOpenErrors(t *testing.T) {
 	s := newSandbox(t)
 	must.Do(t, os.Mkdir(s.path("plain"), 0o755))
 	host := launch.Environment{Environ: s.env}
-	if _, err := worktree.Open(t.Context(), host, s.path("plain")); !errors.Is(err, worktree.ErrNoRepository) {
+	if _, err := worktree.Open(t.Context(), host, s.path("plain")); !errors.Is(err, lock.ErrNoRepository) {
 		t.Error(err)
 	}
-	if _, err := worktree.Open(t.Context(), host, s.path("none")); err == nil || errors.Is(err, worktree.ErrNoRepository) {
+	if _, err := worktree.Open(t.Context(), host, s.path("none")); err == nil || errors.Is(err, lock.ErrNoRepository) {
 		t.Error(err)
 	}
 	host.Environ = []string{"PATH=" + s.path("plain")}

@@ -55,11 +55,10 @@ func (r *Repo) checkRemovable(ctx context.Context, path string, o RemoveOptions)
 	if err != nil {
 		return w, at, err
 	}
-	i := slices.IndexFunc(all, func(w Worktree) bool { return w.Path == path })
-	if i < 0 {
+	w, ok := find(all, func(w Worktree) bool { return w.Path == path })
+	if !ok {
 		return w, at, fmt.Errorf("%w: %s", ErrNoWorktree, path)
 	}
-	w = all[i]
 	if at, err = r.stage(ctx, w); err != nil {
 		return w, at, err
 	}

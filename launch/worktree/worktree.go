@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -57,16 +58,11 @@ type Repo struct {
 	timeout time.Duration // of commands that read only git's files; 0 is readTimeout
 }
 
-// Errors of [Open].
-var (
-	// ErrNoGit says that git is not in PATH.
-	ErrNoGit = errors.New("git is not in PATH")
-	// ErrNoRepository says that the directory is in no git repository.
-	ErrNoRepository = errors.New("not in a git repository")
-)
+// ErrNoGit says that git is not in PATH.
+var ErrNoGit = errors.New("git is not in PATH")
 
 // Open finds the repository of dir, a directory in any of its worktrees, or a bare repository. Variables that an enclosing git
-// has set, such as GIT_DIR in a hook, are ignored. Errors: [ErrNoGit], [ErrNoRepository], those of git.
+// has set, such as GIT_DIR in a hook, are ignored. Errors: [ErrNoGit], [lock.ErrNoRepository], those of git.
 func Open(ctx context.Context, host launch.Environment, dir string) (*Repo, error) {
 	program, err := host.LookPath("git")
 	if err != nil {
@@ -75,7 +71,7 @@ func Open(ctx context.Context, host launch.Environment, dir string) (*Repo, erro
 	r := &Repo{program: program, environ: gitEnviron(host.Environ), dir: dir}
 	out, err := r.git(ctx, dir, "rev-parse", "--path-format=absolute", "--git-common-dir")
 	if isNoRepository(err) {
-		return nil, fmt.Errorf("%s is %w", dir, ErrNoRepository)
+		return nil, fmt.Errorf("%s is %w", dir, lock.ErrNoRepository)
 	}
 	if err != nil {
 		return nil, err
@@ -107,10 +103,7 @@ func (r *Repo) List(ctx context.Context) ([]Worktree, error) {
 		return nil, err
 	}
 	list := parseList(out)
-	if len(list) > 0 {
-		err = r.fixSubmodulePath(ctx, &list[0])
-	}
-	return list, err
+	return list, r.fixSubmodulePath(ctx, &list[0])
 }
 
 // textLimit bounds the path of a worktree and each reason, in characters. Git prints its files at any size; no system has
@@ -118,23 +111,19 @@ func (r *Repo) List(ctx context.Context) ([]Worktree, error) {
 const textLimit = discover.PathLimit
 
 // parseList parses records of NUL-terminated lines. An empty line ends each record.
-func parseList(out string) []Worktree {
-	var list []Worktree
-	begun := false
-	for line := range strings.SplitSeq(out, "\x00") {
-		if line == "" {
-			begun = false
-			continue
+func parseList(out string) (list []Worktree) {
+	for record := range strings.SplitSeq(strings.TrimSuffix(out, recordEnd), recordEnd) {
+		w := Worktree{Main: len(list) == 0}
+		for line := range strings.SplitSeq(record, "\x00") {
+			key, value, _ := strings.Cut(line, " ")
+			w.set(key, value)
 		}
-		key, value, _ := strings.Cut(line, " ")
-		if !begun {
-			list = append(list, Worktree{Main: len(list) == 0})
-			begun = true
-		}
-		list[len(list)-1].set(key, value)
+		list = append(list, w)
 	}
 	return list
 }
+
+const recordEnd = "\x00\x00"
 
 func (w *Worktree) set(key, value string) {
 	switch key {
@@ -176,20 +165,17 @@ func FindByPath(list []Worktree, path string) (Worktree, bool) {
 		return Worktree{}, false
 	}
 	target, err := filepath.EvalSymlinks(name)
-	for _, w := range list {
-		if w.Path == name || err == nil && w.Path == target {
-			return w, true
-		}
-	}
-	return Worktree{}, false
+	return find(list, func(w Worktree) bool { return w.Path == name || err == nil && w.Path == target })
 }
 
 // FindByBranch returns the worktree that a branch is checked out in.
 func FindByBranch(list []Worktree, branch string) (Worktree, bool) {
-	for _, w := range list {
-		if w.Branch == branch && branch != "" {
-			return w, true
-		}
+	return find(list, func(w Worktree) bool { return w.Branch == branch && branch != "" })
+}
+
+func find(list []Worktree, match func(Worktree) bool) (Worktree, bool) {
+	if i := slices.IndexFunc(list, match); i >= 0 {
+		return list[i], true
 	}
 	return Worktree{}, false
 }
@@ -198,11 +184,6 @@ func FindByBranch(list []Worktree, branch string) (Worktree, bool) {
 // branch, a - for each /. Two branches may have one directory; [Repo.Create] refuses the second.
 func DefaultDir(main Worktree, branch string) string {
 	return basePath(main) + "-" + strings.ReplaceAll(branch, "/", "-")
-}
-
-// GroupDir is [DefaultDir] for a member of a launch group whose branch does not name the group, so that the directory does.
-func GroupDir(main Worktree, group, branch string) string {
-	return discover.GroupWorktreeDir(basePath(main), group, branch)
 }
 
 // basePath returns the path of the main worktree, without the .git of a bare repository's.
