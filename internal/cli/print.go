@@ -68,7 +68,8 @@ func (env Env) template(verb string, text *string, asJSON *bool, of any) (func(w
 	case *text == "":
 		return nil, nil
 	}
-	format, err := render.ParseFormat(*text, env.Now, of)
+	own := map[string][]string{"status": {"explain"}, "search": {"matches"}}[verb]
+	format, err := render.ParseFormat(*text, env.Now, of, own...)
 	if err != nil {
 		return nil, UsageError(verb, "%v", err)
 	}

@@ -79,3 +79,12 @@ func TestContextOfOneSide(t *testing.T) {
 		}
 	}
 }
+
+// A template has the matches.
+func TestFormatOfMatches(t *testing.T) {
+	f, out := WithMessages(t)
+	exit := Run(t.Context(), f, "search", "them", "--format", "{{.id}}{{range .matches}} {{.message.role}}: {{.message.text}}{{end}}")
+	if got, want := out.Stdout.String(), "aaaaaaaa-1 assistant: I run them.\n"; exit != 0 || got != want {
+		t.Errorf("exit %d, %q, want %q: %s", exit, got, want, out.Stderr.String())
+	}
+}

@@ -22,18 +22,19 @@ import (
 type Format struct {
 	template   *template.Template
 	objectType reflect.Type
+	own        []string // the verb-specific fields that the objects have
 }
 
 // ParseFormat parses a template for objects of the type of object, a struct of this package such as [Session]. A
-// template with an unknown field is an error, which lists the valid fields.
-func ParseFormat(text string, now func() time.Time, object any) (*Format, error) {
+// template with an unknown field is an error, which lists the valid fields. own are those of the verb-specific fields that the objects have.
+func ParseFormat(text string, now func() time.Time, object any, own ...string) (*Format, error) {
 	switch {
 	case text == "table" || strings.HasPrefix(text, "table "):
 		return nil, errors.New("--format: a template prints lines, not a table; leave out the word table")
 	case !strings.Contains(text, "{{"):
-		return nil, fmt.Errorf("--format: %q contains no field: use a Go template such as '{{.%s}}', or the word json", text, fieldNames(reflect.TypeOf(object))[0])
+		return nil, fmt.Errorf("--format: %q contains no field: use a Go template such as '{{.%s}}', or the word json", text, fieldNames(reflect.TypeOf(object), own)[0])
 	}
-	f := &Format{objectType: reflect.TypeOf(object)}
+	f := &Format{objectType: reflect.TypeOf(object), own: own}
 	t, err := template.New("format").Option("missingkey=error").Funcs(template.FuncMap{
 		"json":     jsonText,
 		"age":      func(timestamp any) string { return ageText(timestamp, now()) },
@@ -43,7 +44,7 @@ func ParseFormat(text string, now func() time.Time, object any) (*Format, error)
 		return nil, fmt.Errorf("--format: %s", strings.TrimPrefix(err.Error(), "template: "))
 	}
 	f.template = t
-	if unknown, ok := errors.AsType[*unknownFieldError](f.execute(io.Discard, emptyData(f.objectType))); ok {
+	if unknown, ok := errors.AsType[*unknownFieldError](f.execute(io.Discard, emptyData(f.objectType, f.own))); ok {
 		return nil, unknown
 	}
 	return f, nil // the empty data may cause other errors
@@ -88,7 +89,7 @@ func (f *Format) Write(w io.Writer, object any) error {
 	dec.UseNumber()
 	var values map[string]any
 	_ = dec.Decode(&values) // it was just encoded
-	fields := emptyData(f.objectType)
+	fields := emptyData(f.objectType, f.own)
 	fields.fill(values)
 	var b bytes.Buffer
 	if err := f.execute(&b, fields); err != nil {
@@ -105,7 +106,7 @@ func (f *Format) execute(w io.Writer, fields templateData) error {
 		return nil
 	}
 	if _, field, ok := strings.Cut(err.Error(), "map has no entry for key "); ok {
-		return &unknownFieldError{field, fieldNames(f.objectType)}
+		return &unknownFieldError{field, fieldNames(f.objectType, f.own)}
 	}
 	return &FormatError{err}
 }
@@ -118,10 +119,10 @@ func (e *FormatError) Error() string {
 }
 
 // fieldNames returns the names of the fields that a template may use.
-func fieldNames(t reflect.Type) []string {
+func fieldNames(t reflect.Type, own []string) []string {
 	var out []string
 	for _, f := range fieldsOf(t) {
-		if name, _, _ := strings.Cut(f.Tag.Get("json"), ","); !isVerbSpecific(name) {
+		if name, _, _ := strings.Cut(f.Tag.Get("json"), ","); !isVerbSpecific(name) || slices.Contains(own, name) {
 			out = append(out, name)
 		}
 	}
@@ -141,8 +142,8 @@ func isVerbSpecific(name string) bool {
 // templateData is what a template sees of an object. Unknown facts are empty. The member without a name is the JSON object.
 type templateData map[string]any
 
-// emptyData has every field of a type, empty.
-func emptyData(t reflect.Type) templateData {
+// emptyData has every field of a type, empty; of the verb-specific ones, those in own.
+func emptyData(t reflect.Type, own []string) templateData {
 	m := templateData{}
 	for _, field := range fieldsOf(t) {
 		name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
@@ -151,11 +152,11 @@ func emptyData(t reflect.Type) templateData {
 			inner = inner.Elem()
 		}
 		switch {
-		case isVerbSpecific(name):
+		case isVerbSpecific(name) && !slices.Contains(own, name):
 		case inner == reflect.TypeFor[discover.Facts]():
 			m[name] = map[string]any{}
 		case inner.Kind() == reflect.Struct:
-			m[name] = emptyData(inner)
+			m[name] = emptyData(inner, own)
 		case inner.Kind() == reflect.Slice:
 			m[name] = []any{}
 		default:
