@@ -92,6 +92,9 @@ func (scanner *Scanner) readBatch(ctx context.Context, homes map[Agent][]Home, e
 	}
 	scan.thorough = true
 	scan.readRecords(ctx, entries, ReadOptions{})
+	for _, r := range slices.Concat(scan.records...) { // a file may state another ID than its name does
+		wanted[r.Key()] = true
+	}
 	if _, err := scan.readProcesses(ctx); err != nil {
 		return Result{}, err
 	}

@@ -129,6 +129,22 @@ func TestSearchFindsWhatDecodingFinds(t *testing.T) {
 	}
 }
 
+// A session is found whose file states another ID than its name does, as a copy that was renamed.
+func TestRenamedFile(t *testing.T) {
+	scanner, _ := newStore(t, rand.New(rand.NewPCG(3, 3)))
+	r, err := scanner.List(t.Context(), discover.SessionFilter{Agents: []discover.Agent{"codex"}, IncludeStopped: true})
+	must.Do(t, err)
+	i := slices.IndexFunc(r.Sessions, func(s discover.Session) bool { return strings.HasSuffix(s.Path, s.ID+".jsonl") })
+	s := r.Sessions[i]
+	must.Do(t, os.Rename(s.Path, strings.TrimSuffix(s.Path, s.ID[30:]+".jsonl")+"abcdef.jsonl"))
+	p, err := Compile(PatternOptions{}, ".")
+	must.Do(t, err)
+	all := found(t, scanner, Query{Pattern: p, Sessions: discover.SessionFilter{Agents: []discover.Agent{"codex"}}})
+	if !slices.ContainsFunc(all, func(f string) bool { return strings.HasPrefix(f, "codex "+s.ID) }) {
+		t.Errorf("%s is not found", s.ID)
+	}
+}
+
 // A search reports how many sessions it has searched, up to all of them.
 func TestProgress(t *testing.T) {
 	scanner, texts := newStore(t, rand.New(rand.NewPCG(2, 2)))
