@@ -58,7 +58,9 @@ func newCorrelation(table *proc.Table, claims []Claim) *correlation {
 			continue
 		}
 		e := Evidence{Claim: c}
-		if !live {
+		if c.LeftBehind {
+			e.Why = "left behind by a process that has ended"
+		} else if !live {
 			e.Why = "the process is gone, or its pid belongs to another one now"
 		} else {
 			cor.evidenceByProcess[who] = append(cor.evidenceByProcess[who], len(cor.evidence))

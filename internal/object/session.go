@@ -385,7 +385,8 @@ type Explanation struct {
 
 // ConsideredEvidence is one piece of evidence, and whether correlation accepted it.
 type ConsideredEvidence struct {
-	PID      int    `json:"pid"`
+	// PID is 0 of what a killed process has left behind, if that does not name its process.
+	PID      int    `json:"pid,omitempty"`
 	Strength string `json:"strength"`
 	Kind     string `json:"kind"`
 	Detail   string `json:"detail"`

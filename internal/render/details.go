@@ -160,11 +160,14 @@ func writeExplanation(w io.Writer, x *object.Explanation, width int) {
 	}
 	fmt.Fprintln(w, "evidence considered:")
 	for _, c := range x.Considered {
-		mark := "-"
+		mark := "  - "
 		if c.Accepted {
-			mark = "+"
+			mark = "  + "
 		}
-		fmt.Fprintln(w, WrapHanging(fmt.Sprintf("  %s pid %d  ", mark, c.PID), fmt.Sprintf("%s %s: %s", c.Strength, Sanitize(c.Kind), Sanitize(c.Detail)), width))
+		if c.PID != 0 {
+			mark += fmt.Sprintf("pid %d  ", c.PID)
+		}
+		fmt.Fprintln(w, WrapHanging(mark, fmt.Sprintf("%s %s: %s", c.Strength, Sanitize(c.Kind), Sanitize(c.Detail)), width))
 		if c.Turn != "" {
 			fmt.Fprintf(w, "      it shows the turn: %s\n", c.Turn)
 		}

@@ -18,6 +18,7 @@ import (
 	"agentctl/internal/object"
 	"agentctl/internal/render"
 	"agentctl/tests/must"
+	"agentctl/tests/schema"
 )
 
 func TestDetails(t *testing.T) {
@@ -199,6 +200,22 @@ func TestFormatJSONEqualsJSONOutput(t *testing.T) {
 		if !reflect.DeepEqual(printed, whole) {
 			t.Errorf("%s\nwant %s", got.String(), want.String())
 		}
+	}
+}
+
+// What a killed process has left behind, such as a lock file, may not name the process.
+func TestEvidenceWithoutProcess(t *testing.T) {
+	s := stoppedSession()
+	s.Evidence = []discover.Evidence{{Claim: discover.Claim{Strength: discover.Exact, Kind: "writer-lock", Detail: "no process holds x.lock", LeftBehind: true}, Why: "left behind"}}
+	obj := object.NewSession(s)
+	obj.Explain = object.Explain(s)
+	if err := schema.Check("session", text(t, obj)); err != nil {
+		t.Error(err)
+	}
+	var b bytes.Buffer
+	must.Do(t, render.Details(&b, &obj, render.TextOptions{Now: now}))
+	if want := "\n  - exact writer-lock: no process holds x.lock\n      left behind\n"; !strings.Contains(b.String(), want) {
+		t.Errorf("got\n%s\nwant\n%s", b.String(), want)
 	}
 }
 
