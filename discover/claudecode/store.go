@@ -65,8 +65,8 @@ func (s *search) listAll(folders []string) {
 		return true, nil
 	}
 	found := [][]discover.Entry{s.Found}
-	for part := range storage.ReadParallel(s.ctx, folders, list) {
-		found, s.Warnings = append(found, part.Found), append(s.Warnings, part.Warnings...)
+	for part, err := range storage.ReadParallel(s.ctx, folders, list) {
+		found, s.Warnings = append(found, part.Found), append(append(s.Warnings, err), part.Warnings...)
 	}
 	s.Found = slices.Concat(found...)
 }
