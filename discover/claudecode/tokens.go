@@ -331,7 +331,7 @@ func (o *openAnswers) callID(line *rawLine, used discover.Tokens) callID {
 // AnswerUsage returns what an answer of the model used. ok is false for other records, and without a usage.
 func (r *rawLine) AnswerUsage() (used discover.Tokens, ok bool) {
 	if r.Type == "assistant" && !r.synthetic() {
-		used = r.usage()
+		used = usageOf(r.usageValue.Object())
 	}
 	return used, used != discover.Tokens{}
 }

@@ -156,8 +156,6 @@ func parseMessage(o storage.Object) (m apiMessage, length int) {
 	return m, length
 }
 
-func (a *apiMessage) usage() discover.Tokens { return usageOf(a.usageValue.Object()) }
-
 // usageOf reads what the API counted for a call, or what the agent reports for a model. Neither has a total.
 func usageOf(o storage.Object) (u discover.Tokens) {
 	for key, v := range o.Members() {
