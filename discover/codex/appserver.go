@@ -93,13 +93,12 @@ func (r *rpcClient) loadedThreads() (all []loadedThread, err error) {
 	}
 	for v := range list.Get("data").Elements() {
 		t, err := r.readThread(v.Text(0))
-		if refusal := (*launch.RPCError)(nil); errors.As(err, &refusal) {
-			continue // unloaded meanwhile
-		}
-		if err != nil {
+		if ignoreRefusal(err) != nil {
 			return nil, err
 		}
-		all = append(all, t)
+		if err == nil { // else it was unloaded meanwhile
+			all = append(all, t)
+		}
 	}
 	return all, nil
 }

@@ -171,6 +171,3 @@ func (c *claimBuilder) record(s servedThread) (r storedThread, ok bool) {
 	ok, err := r.read(c.ctx, s.entry, readOptions{})
 	return r, ok && err == nil
 }
-
-// worktreesDir is the directory of a home in which Codex makes worktrees for threads (SEEN 0.169).
-const worktreesDir = "worktrees"

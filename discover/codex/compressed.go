@@ -53,12 +53,8 @@ const windowLimit = 8 << 20
 
 // openRollout opens a rollout, compressed or not, for the call of ctx.
 func openRollout(ctx context.Context, path string) (f *storage.File, g gap, err error) {
-	f, err = storage.Open(ctx, path)
-	if err != nil || !strings.HasSuffix(path, compressedExt) {
-		return f, g, err
-	}
-	f, err = decompressWith(f, func(r io.Reader) (data []byte, err error) {
-		data, g, err = readHeadAndTail(ctx, r, keptHead, keptTail, decompressedLimit(f.Size()))
+	f, err = openWith(ctx, path, func(r io.Reader, packed int64) (data []byte, err error) {
+		data, g, err = readHeadAndTail(ctx, r, keptHead, keptTail, decompressedLimit(packed))
 		return data, err
 	})
 	return f, g, err
@@ -66,16 +62,16 @@ func openRollout(ctx context.Context, path string) (f *storage.File, g gap, err 
 
 // openHead is openRollout for a caller that reads no more than the first n bytes. Only these are decompressed.
 func openHead(ctx context.Context, path string, n int64) (*storage.File, error) {
+	return openWith(ctx, path, func(r io.Reader, _ int64) ([]byte, error) { return storage.ReadAll(io.LimitReader(r, n), n) })
+}
+
+// openWith opens a rollout. Of a compressed one it returns, as a file in memory, what read takes from the unpacked bytes. Of all readers of a
+// call, only one at a time may have such a file open.
+func openWith(ctx context.Context, path string, read func(r io.Reader, packed int64) ([]byte, error)) (*storage.File, error) {
 	f, err := storage.Open(ctx, path)
 	if err != nil || !strings.HasSuffix(path, compressedExt) {
 		return f, err
 	}
-	return decompressWith(f, func(r io.Reader) ([]byte, error) { return storage.ReadAll(io.LimitReader(r, n), n) })
-}
-
-// decompressWith returns what read takes from a compressed rollout as a file in memory, and closes the compressed one. Of all readers of
-// a call, only one at a time may have such a file open.
-func decompressWith(f *storage.File, read func(io.Reader) ([]byte, error)) (*storage.File, error) {
 	defer f.Close()
 	release, err := f.AcquireLarge()
 	if err != nil {
@@ -86,7 +82,7 @@ func decompressWith(f *storage.File, read func(io.Reader) ([]byte, error)) (*sto
 		zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(windowLimit))
 	if err == nil {
 		defer d.Close()
-		data, err = read(d)
+		data, err = read(d, f.Size())
 	}
 	if err != nil {
 		release()

@@ -68,7 +68,7 @@ func resumeArgs(r launch.Request, p installation) ([]string, error) {
 	if !r.Fork {
 		return []string{"resume", s.ID}, nil
 	}
-	if !r.Interactive && p.olderThan(firstExecForkVersion()) {
+	if !r.Interactive && p.version.Before(firstExecForkVersion()) {
 		return nil, unsupported(fmt.Sprintf("%s cannot copy a session in a headless run: codex fork %s can in a terminal", p.version, s.ID))
 	}
 	return []string{"fork", s.ID}, nil
@@ -88,7 +88,7 @@ func homeEnv(s discover.Session, host launch.Environment) []string {
 // since it has a daemon; it does without the daemon if it is given a provider (SEEN 0.169).
 func settingsArgs(r launch.Request, p installation) ([]string, error) {
 	had := r.Resume
-	if r.Interactive && !p.olderThan(firstDaemonVersion()) {
+	if r.Interactive && !p.version.Before(firstDaemonVersion()) {
 		had = nil
 	}
 	model := r.Model
@@ -225,17 +225,15 @@ func apiErrorMessage(text string) string {
 	return cmp.Or(message, answer.Get("message").Text(discover.ErrorLimit), answer.Get("detail").Text(discover.ErrorLimit), text)
 }
 
-// paragraphLimit is the most lines of an error on stderr.
-const paragraphLimit = 20
-
 // stderrMessage is the first paragraph on stderr that is about a failure. It skips events, the lines that Codex prints in every run, and
 // the log.
 func stderrMessage(stderr []byte) string {
+	const most = 20 // lines
 	var words []string
 	for line := range strings.Lines(string(stderr)) {
 		line = strings.TrimSpace(line)
 		switch {
-		case line == "" && len(words) > 0, len(words) == paragraphLimit:
+		case line == "" && len(words) > 0, len(words) == most:
 			return strings.Join(words, " ")
 		case line == "" || strings.HasPrefix(line, "{") || strings.HasPrefix(line, "WARNING: ") ||
 			strings.HasPrefix(line, "Reading ") || isLogLine(line):
@@ -285,13 +283,8 @@ func (Adapter) AttachCommand(ctx context.Context, s discover.Session, host launc
 type installation struct {
 	path string
 	env  []string
-	// version is "" if the place of the binary does not show it.
-	version string
-}
-
-// olderThan reports whether the program is known to be older than v.
-func (i installation) olderThan(v storage.Version) bool {
-	return storage.ParseVersion(i.version).Before(v)
+	// version is zero if the place of the binary does not show it.
+	version storage.Version
 }
 
 // findInstallation finds codex in PATH. npm installs a script there. It runs the binary of another package, as a child process in older
@@ -308,9 +301,9 @@ func findInstallation(host launch.Environment) (installation, error) {
 	}
 	p, ok := npmInstallation(real, host)
 	if !ok {
-		p = installation{path: path, version: binaryVersion(real)}
+		p = installation{path: path, version: storage.ParseVersion(binaryVersion(real))}
 	}
-	if why := storage.ParseVersion(p.version).BelowFloor(oldestSupported); why != "" {
+	if why := p.version.BelowFloor(oldestSupported); why != "" {
 		return p, unsupported(why)
 	}
 	return p, nil
@@ -331,11 +324,11 @@ func npmInstallation(script string, host launch.Environment) (installation, bool
 	for _, vendor := range vendorDirs(root) {
 		folder := filepath.Join(vendor, targetTriple())
 		if path := filepath.Join(folder, "bin", "codex"); isExecutable(path) {
-			return installation{path, []string{managedBy(root), "CODEX_MANAGED_PACKAGE_ROOT=" + root}, binaryVersion(path)}, true
+			return installation{path, []string{managedBy(root), "CODEX_MANAGED_PACKAGE_ROOT=" + root}, storage.ParseVersion(binaryVersion(path))}, true
 		}
 		if path := filepath.Join(folder, "codex", "codex"); isExecutable(path) { // it has its own rg in PATH
 			search := filepath.Join(folder, "path") + string(filepath.ListSeparator) + host.Getenv("PATH")
-			return installation{path, []string{managedBy(root), "PATH=" + search}, binaryVersion(path)}, true
+			return installation{path, []string{managedBy(root), "PATH=" + search}, storage.ParseVersion(binaryVersion(path))}, true
 		}
 	}
 	return installation{}, false

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"agentctl/discover"
+	"agentctl/discover/storage"
 	"agentctl/launch"
 	"agentctl/tests/must"
 )
@@ -120,7 +121,7 @@ func TestUnsupported(t *testing.T) {
 func TestInteractiveBeforeDaemon(t *testing.T) {
 	r := launch.Request{Resume: stoppedSession(discover.Facts{"sandbox": "read-only"}), Interactive: true}
 	for version, want := range map[string]string{"0.155.0": "-m gpt -s read-only", "0.169.0": "", "": ""} {
-		if flags, err := settingsArgs(r, installation{version: version}); err != nil || strings.Join(flags, " ") != want {
+		if flags, err := settingsArgs(r, installation{version: storage.ParseVersion(version)}); err != nil || strings.Join(flags, " ") != want {
 			t.Errorf("%s: %q, %v", version, flags, err)
 		}
 	}

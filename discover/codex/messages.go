@@ -230,14 +230,11 @@ func (m *messageReader) isReviewCopy(r *rolloutLine) bool {
 	return m.inReview && r.Get("thread_id") == nil
 }
 
-// maxSentID is the number of characters that are kept of the ID that a client gave its message. Codex's own interface gives UUIDs (SEEN 0.169).
-const maxSentID = 100
-
 // addPrompt adds the user's words, with which a turn begins.
 func (m *messageReader) addPrompt(r *rolloutLine) {
 	m.tokens.clear()
 	msg := m.newMessage(r, discover.RoleUser, discover.KindText, r.Text())
-	msg.SentID = r.body.Get("client_id").Text(maxSentID)
+	msg.SentID = r.body.Get("client_id").Text(100) // Codex's own interface gives UUIDs (SEEN 0.169)
 	m.add(msg)
 	m.rolledBack = max(m.rolledBack-1, 0)
 }

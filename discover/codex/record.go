@@ -194,12 +194,6 @@ func fillRecord(r *discover.Record, h *rolloutHead, t *rolloutTail) {
 // name. Codex recorded names in the rollouts before it had this file, and passes over blank ones.
 const titlesFile = "session_index.jsonl"
 
-// titlesLimit is the number of bytes that are read from its end: some hundred thousand names.
-const titlesLimit = 16 << 20
-
-// titleLimit is the most characters of a name.
-const titleLimit = 1000
-
 // readTitles returns the names of the threads in the homes of these entries, by home and thread ID.
 func readTitles(ctx context.Context, entries []discover.Entry) (map[string]map[string]string, error) {
 	titles := map[string]map[string]string{}
@@ -221,7 +215,8 @@ func readNames(ctx context.Context, path string, names map[string]string) error 
 		return err
 	}
 	defer f.Close()
-	_, err = f.RecordsBackward(titlesLimit, func(l storage.Line) bool {
+	const most = 16 << 20 // bytes at its end: some hundred thousand names
+	_, err = f.RecordsBackward(most, func(l storage.Line) bool {
 		record := storage.Object(l.Bytes)
 		id, name := parseThreadID(record.Get("id")), threadName(record)
 		if names[id] == "" && name != "" && !l.Rest && !l.Cut {
@@ -232,9 +227,9 @@ func readNames(ctx context.Context, path string, names map[string]string) error 
 	return err
 }
 
-// threadName is the name in a record that gives a thread one, "" if it is blank.
+// threadName is the name in a record that gives a thread one, at most 1000 characters of it; "" if it is blank.
 func threadName(o storage.Object) string {
-	return strings.TrimSpace(o.Get("thread_name").Text(titleLimit))
+	return strings.TrimSpace(o.Get("thread_name").Text(1000))
 }
 
 // errOtherThread is the error of a rollout whose first record contradicts its file name. A rollout that begins with an edited prompt

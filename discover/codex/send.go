@@ -58,7 +58,7 @@ func (Adapter) CheckSend(s discover.Session, host launch.Environment) error {
 // [*launch.UnsupportedError].
 func queueProgram(host launch.Environment) (installation, error) {
 	program, err := findInstallation(host)
-	if err == nil && program.olderThan(firstQueueVersion()) {
+	if err == nil && program.version.Before(firstQueueVersion()) {
 		err = unsupported(fmt.Sprintf("%s, which is in PATH, has no queue of messages: put the session's version in PATH", program.version))
 	}
 	return program, err

@@ -133,7 +133,7 @@ func (r *rpcClient) interruptThread(t loadedThread) (working bool, err error) {
 
 // ignoreRefusal returns nil for an [launch.RPCError]: the thread was unloaded, or its turn ended, before the request came. The next poll shows it.
 func ignoreRefusal(err error) error {
-	if r := (*launch.RPCError)(nil); errors.As(err, &r) {
+	if _, ok := errors.AsType[*launch.RPCError](err); ok {
 		return nil
 	}
 	return err

@@ -395,6 +395,8 @@ const (
 	sessionsDir = "sessions"
 	archiveDir  = "archived_sessions"
 	locksDir    = "thread-writer-locks"
+	// worktreesDir is where Codex makes worktrees for threads (SEEN 0.169).
+	worktreesDir = "worktrees"
 )
 
 func isArchived(path string) bool { return filepath.Base(filepath.Dir(path)) == archiveDir }
