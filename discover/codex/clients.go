@@ -136,13 +136,8 @@ func (c *client) claimsFor(list []servedThread) (claims []discover.Claim) {
 }
 
 // servedTo returns the threads that servers of the terminal's home run and that fit.
-func (c *client) servedTo(list []servedThread, fits func(servedThread) bool) (found []servedThread) {
-	for _, s := range list {
-		if c.isServed(s) && fits(s) {
-			found = append(found, s)
-		}
-	}
-	return found
+func (c *client) servedTo(list []servedThread, fits func(servedThread) bool) []servedThread {
+	return slices.DeleteFunc(slices.Clone(list), func(s servedThread) bool { return !c.isServed(s) || !fits(s) })
 }
 
 // isServed reports whether a server of the terminal's home runs a thread.

@@ -134,19 +134,14 @@ func (r *rolloutHead) ThreadID() string {
 	return cmp.Or(r.SessionMeta.ID, r.FileID)
 }
 
-// boundedPrompt is the text of a prompt without what a launch or an editor puts before it, truncated.
+// boundedPrompt is the text of a prompt without what a launch, or Codex's extension of an editor, puts before the user's words, truncated.
 func boundedPrompt(text string) string {
-	if context, request, ok := strings.Cut(text, editorRequest); ok && strings.HasPrefix(context, editorContext) {
+	context, request, ok := strings.Cut(text, "\n## My request for Codex:\n")
+	if ok && strings.HasPrefix(context, "# Context from my IDE setup:") {
 		text = cmp.Or(strings.TrimSpace(request), "[image]") // the editor sends no empty request
 	}
 	return discover.PromptText(text)
 }
-
-// Codex's extensions of editors put what is open in the editor before the user's words.
-const (
-	editorContext = "# Context from my IDE setup:"
-	editorRequest = "\n## My request for Codex:\n"
-)
 
 // sessionMeta is the first record of a rollout. Codex writes it when the thread begins and never changes it.
 type sessionMeta struct {

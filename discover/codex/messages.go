@@ -104,20 +104,20 @@ func (m *messageReader) readFile(f *storage.File, g gap, s segment, newest bool)
 
 // addLine takes the next older line and reports whether more are wanted.
 func (m *messageReader) addLine(l storage.Line, r *rolloutLine) bool {
-	if l.Cut {
-		m.Warn(m.path, m.file.Lost(l))
-		r.decodeCut(m.file, l, m.thread)
-		m.addLost(r)
-		return !m.Stopped
-	}
 	if l.Offset < m.gap.start && m.gap.size > 0 && !m.gapReported {
 		m.gapReported = true
 		m.Warn(m.path, fmt.Errorf("%d MB in the middle of the compressed file are left out: it is too long to unpack whole", m.gap.size>>20))
 	}
 	switch {
-	case l.Rest:
+	case l.Cut, l.Rest:
 		m.Warn(m.path, m.file.Lost(l))
-		m.addLost(r)
+		if l.Cut {
+			r.decodeCut(m.file, l, m.thread)
+		}
+		if r.Kind == kindToolResult { // its call has ended
+			m.results.addText(r.Get("call_id").Text(0), "")
+			m.tokens.addResult()
+		}
 	case mayBeMessage(r.Kind) && (m.endOrdinal == 0 || storage.Object(l.Bytes).Get("ordinal").Int() < m.endOrdinal): // else it was written after the place from which a newer rollout continues
 		if r.Kind == kindSessionMeta && l.Offset == 0 {
 			m.base = m.baseSegment(r)
@@ -126,14 +126,6 @@ func (m *messageReader) addLine(l storage.Line, r *rolloutLine) bool {
 		m.addRecord(r)
 	}
 	return !m.Stopped
-}
-
-// addLost notes that a call has ended if a record that is left out is its result.
-func (m *messageReader) addLost(r *rolloutLine) {
-	if r.Kind == kindToolResult {
-		m.results.addText(r.Get("call_id").Text(0), "")
-		m.tokens.addResult()
-	}
 }
 
 // baseSegment finds the segment that a rollout continues, by its first record.

@@ -6,7 +6,6 @@ import (
 	"iter"
 	"path/filepath"
 	"slices"
-	"sort"
 	"strings"
 
 	"agentctl/discover"
@@ -133,7 +132,7 @@ func readOpenFiles(p proc.Process) (openFiles, error) {
 		e.add(f)
 	}
 	e.ofHome = e.ofHome || len(e.threads) > 0
-	sort.Slice(e.threads, func(i, j int) bool { return e.threads[i].id < e.threads[j].id })
+	slices.SortFunc(e.threads, func(a, b threadFiles) int { return strings.Compare(a.id, b.id) })
 	return e, err
 }
 
