@@ -382,6 +382,9 @@ func TestClientsOfAServer(t *testing.T) {
 		"another one":    {"20:00:00", []string{"attach", "http://127.0.0.1:4096", "-s", other}, false},
 		"another before": {"19:26:51", []string{"attach", "http://127.0.0.1:4096", "-s", other}, true},
 		"another server": {"20:00:00", []string{"attach", "http://127.0.0.1:4097"}, false},
+		"IPv6":           {"20:00:00", []string{"attach", "http://[::1]:4096"}, true},
+		"another host":   {"20:00:00", []string{"attach", "http://build.invalid:4096"}, false},
+		"its address":    {"20:00:00", []string{"attach", "http://192.0.2.7:4096"}, false},
 		"not open":       {"20:00:00", []string{"attach", "http://127.0.0.1:4096"}, false},
 		"a run":          {"20:00:00", []string{"run", "--attach", "http://127.0.0.1:4096", "hi"}, false},
 	} {

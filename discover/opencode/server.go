@@ -7,10 +7,13 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"net/url"
+	"os"
 	"slices"
 	"strconv"
+	"strings"
 
 	"agentctl/discover"
 	"agentctl/discover/storage"
@@ -178,11 +181,26 @@ func (scan *processScan) clientClaims(server *loggedProcess, claims []discover.C
 	return out
 }
 
-// listensAt reports whether a process listens on the port of a URL. A server whose ports cannot be read is shown without its clients.
+// listensAt reports whether a process listens on the port of a URL of this machine. A server whose ports cannot be read is shown without its
+// clients.
 func listensAt(server proc.Process, address string) bool {
 	at, err := url.Parse(address)
 	ports, _ := server.ListenPorts()
-	return err == nil && slices.ContainsFunc(ports, func(port int) bool { return strconv.Itoa(port) == at.Port() })
+	return err == nil && slices.ContainsFunc(ports, func(port int) bool { return strconv.Itoa(port) == at.Port() }) && isThisMachine(at.Hostname())
+}
+
+// isThisMachine reports whether a host is this machine, by its own name and addresses. No other name is looked up.
+func isThisMachine(host string) bool {
+	name, _ := os.Hostname()
+	ip := net.ParseIP(host)
+	if ip == nil || ip.IsLoopback() || ip.IsUnspecified() {
+		return ip != nil || strings.EqualFold(host, "localhost") || strings.EqualFold(host, name)
+	}
+	own, _ := net.InterfaceAddrs()
+	return slices.ContainsFunc(own, func(a net.Addr) bool {
+		network, ok := a.(*net.IPNet)
+		return ok && network.IP.Equal(ip)
+	})
 }
 
 // mayShow reports whether a client may show a session of its server. s is nil if it is not stored.
