@@ -62,7 +62,7 @@ func TestFilesAreOpenedInOnePlace(t *testing.T) {
 // TestTranscriptsOpenNoFiles: what parses an agent's transcripts is given bytes, or an open file.
 func TestTranscriptsOpenNoFiles(t *testing.T) {
 	opening := []string{
-		"storage.Open", "storage.OpenLink", "storage.OpenFile", "storage.OpenDir", "storage.OpenDirFile", "storage.ReadDir", "storage.ReadFile",
+		"storage.Open", "storage.OpenLink", "storage.OpenFile", "storage.CheckDir", "storage.OpenDirFile", "storage.ReadDir", "storage.ReadFile",
 		"storage.ReadFileNoFollow", "storage.ReadHead", "storage.ReadComplete", "storage.ReadStream", "storage.EvalSymlinks",
 	}
 	parsers := []string{"tail.go", "tools.go", "transcript.go", "turn.go"} // in an agent's package

@@ -101,9 +101,8 @@ func projectFolders(ctx context.Context, home string) (paths []string, err error
 		path := root + "/" + n.Name()
 		ok := n.IsDir()
 		if n.Type() == fs.ModeSymlink || !ok && strings.HasPrefix(n.Name(), "-") { // other files are not Claude Code's
-			d, broken := storage.OpenDir(ctx, path)
+			broken := storage.CheckDir(ctx, path)
 			if ok = broken == nil; ok {
-				_ = d.Close()
 				path = realFolder(path)
 			} else {
 				err = errors.Join(err, warning(path, broken))

@@ -121,15 +121,13 @@ func (h *homeScan) findPath(ref discover.Ref) bool {
 	if !ok || name.id != ref.ID {
 		return false
 	}
-	d, err := storage.OpenDir(h.ctx, filepath.Dir(ref.Path))
-	if err != nil {
+	if storage.CheckDir(h.ctx, filepath.Dir(ref.Path)) != nil {
 		return false
 	}
-	defer d.Close()
 	before := len(h.Found)
-	file := filepath.Base(ref.Path)
-	info, err := d.Stat(file)
-	h.addFile(d.Path()+"/"+file, name.id, info, err)
+	path := filepath.Clean(ref.Path)
+	info, err := storage.Stat(h.ctx, path)
+	h.addFile(path, name.id, info, err)
 	return len(h.Found) > before
 }
 
@@ -148,21 +146,13 @@ func (h *homeScan) walkDir(path, folder string, in dayRange, match func(rolloutN
 	if h.ctx.Err() != nil {
 		return
 	}
-	d, err := storage.OpenDir(h.ctx, path)
-	if err != nil {
-		h.addError(path, err)
-		return
-	}
-	defer d.Close()
-	entries, err := d.Entries()
-	if err != nil {
-		h.addError(path, err)
-	}
+	entries, err := storage.ReadDir(h.ctx, path)
+	h.addError(path, err)
 	for _, n := range entries {
 		name, below := n.Name(), filepath.Join(folder, n.Name())
 		depth := strings.Count(below, "/") + 1
 		if r, ok := parseRolloutName(name); ok && match(r) {
-			info, err := d.Stat(name)
+			info, err := storage.Stat(h.ctx, path+"/"+name)
 			h.addFile(path+"/"+name, r.id, info, err)
 		} else if isDate := isNumber(name) && depth <= len("YMD"); isDate && in.contains(below) || in == (dayRange{}) && n.IsDir() && depth <= maxDepth {
 			h.walkDir(filepath.Join(path, name), below, in, match)

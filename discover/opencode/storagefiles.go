@@ -42,16 +42,11 @@ func legacyEntries(ctx context.Context, home discover.Home, q discover.EntryFilt
 		if strings.HasPrefix(f.Name(), ".") || !ofParents {
 			continue
 		}
-		d, err := storage.OpenDir(ctx, folder)
-		if err != nil {
-			errs = append(errs, newWarning(folder, err))
-			continue
-		}
-		ids, err := legacyIDs(d, q)
+		ids, err := legacyIDs(ctx, folder, q)
 		errs = append(errs, err)
 		for _, id := range ids {
 			e := discover.Entry{Agent: agentName, ID: id, Path: filepath.Join(folder, id+".json"), Home: home.Dir}
-			info, err := d.Stat(id + ".json")
+			info, err := storage.Stat(ctx, e.Path)
 			if err != nil {
 				errs = append(errs, newWarning(e.Path, err))
 				continue
@@ -59,28 +54,26 @@ func legacyEntries(ctx context.Context, home discover.Home, q discover.EntryFilt
 			e.Updated, e.Size = info.ModTime, info.Size
 			out = append(out, e)
 		}
-		_ = d.Close()
 	}
 	return out, errors.Join(errs...)
 }
 
 // legacyIDs returns the IDs in a folder that may match the filter. It lists the folder only if the filter names no sessions.
-func legacyIDs(d *storage.Dir, q discover.EntryFilter) (ids []string, err error) {
-	for _, r := range q.Refs {
-		ids = append(ids, r.ID)
-	}
+func legacyIDs(ctx context.Context, folder string, q discover.EntryFilter) (ids []string, err error) {
 	if q.Refs == nil {
-		ids, err = jsonNames(d, q.ID)
+		ids, err = jsonNames(ctx, folder, q.ID)
+	} else if err = newWarning(folder, storage.CheckDir(ctx, folder)); err == nil {
+		for _, r := range q.Refs {
+			ids = append(ids, r.ID)
+		}
 	}
 	return slices.DeleteFunc(ids, func(id string) bool { return !isSessionID(id) }), err
 }
 
 // jsonNames returns the names of a folder's JSON files that have the prefix, without their extension, sorted: their IDs sort by time.
-func jsonNames(d *storage.Dir, prefix string) (names []string, err error) {
-	entries, err := d.Entries()
-	if err != nil {
-		err = newWarning(d.Path(), err)
-	}
+func jsonNames(ctx context.Context, folder, prefix string) (names []string, err error) {
+	entries, err := storage.ReadDir(ctx, folder)
+	err = newWarning(folder, err)
 	for _, e := range entries {
 		if name, ok := strings.CutSuffix(e.Name(), ".json"); ok && strings.HasPrefix(name, prefix) {
 			names = append(names, name)
@@ -188,12 +181,7 @@ func (l *legacyMessages) rows(dir, prefix string, newestFirst bool, before strin
 			}
 			return yield(storedRow{ID: id, Head: data, Read: func() ([]byte, error) { return data, err }})
 		}
-		var names []string
-		d, err := storage.OpenDir(l.ctx, dir)
-		if err = newWarning(dir, err); d != nil {
-			names, err = jsonNames(d, prefix)
-			_ = d.Close()
-		}
+		names, err := jsonNames(l.ctx, dir, prefix)
 		if err != nil && !row("", dir, nil, err) {
 			return
 		}
@@ -235,13 +223,10 @@ func (l *legacySubAgents) of(ctx context.Context, s *session) (family []string) 
 	if l.ids[folder] == nil {
 		l.ids[folder] = map[string][]string{}
 		parents := map[string]string{}
-		if d, err := storage.OpenDir(ctx, folder); err == nil {
-			names, _ := jsonNames(d, sessionPrefix)
-			for _, name := range names {
-				data, _ := readLegacyFile(ctx, filepath.Join(folder, name+".json"))
-				parents[name] = parseLegacySession(data).Parent
-			}
-			_ = d.Close()
+		names, _ := jsonNames(ctx, folder, sessionPrefix)
+		for _, name := range names {
+			data, _ := readLegacyFile(ctx, filepath.Join(folder, name+".json"))
+			parents[name] = parseLegacySession(data).Parent
 		}
 		for id := range parents {
 			parent := parentOf(id, func(id string) (string, bool) {

@@ -7,20 +7,12 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"syscall"
 	"time"
 
 	"golang.org/x/sys/unix"
 )
 
-// Dir is an open directory.
-type Dir struct {
-	ctx  context.Context // of the call that opened it
-	path string
-	file *os.File
-}
-
-// FileInfo is what [Dir.Stat] returns of a file.
+// FileInfo is what [Stat] returns of a file.
 type FileInfo struct {
 	Size    int64 // bytes
 	ModTime time.Time
@@ -30,9 +22,20 @@ type FileInfo struct {
 // [IsNotExist] is false for it, since the target may exist later.
 var ErrBrokenLink = errors.New("a symbolic link is broken")
 
-// OpenDir opens a directory. Links are followed, since people link ~/.claude to other disks, but not out of the root that
-// ctx confines the path to; see [Confine].
-func OpenDir(ctx context.Context, path string) (*Dir, error) {
+// maxEntries is the most entries of a directory that are read.
+const maxEntries = 1 << 18
+
+// CheckDir returns nil for a directory that can be opened. Links are followed, since people link ~/.claude to other disks, but not out of
+// the root that ctx confines the path to; see [Confine].
+func CheckDir(ctx context.Context, path string) error {
+	d, err := openDir(ctx, path)
+	if err == nil {
+		_ = d.Close()
+	}
+	return err
+}
+
+func openDir(ctx context.Context, path string) (*os.File, error) {
 	const flags = os.O_RDONLY | unix.O_DIRECTORY | unix.O_NONBLOCK
 	root, name, err := directoryOf(ctx, path)
 	if err != nil {
@@ -43,35 +46,23 @@ func OpenDir(ctx context.Context, path string) (*Dir, error) {
 	if err != nil {
 		return nil, &fs.PathError{Op: "open", Path: path, Err: explainNotExist(path, cause(err))}
 	}
-	return &Dir{ctx, path, f}, nil
+	return f, nil
 }
 
-// ReadDir returns the entries of a directory; see [OpenDir] and [Dir.Entries].
+// ReadDir returns the entries of a directory in directory order. It follows the links that [CheckDir] follows. The entries before an error
+// are returned with it; it is [ErrTooLarge] if there are more than 262,143.
 func ReadDir(ctx context.Context, path string) ([]fs.DirEntry, error) {
-	d, err := OpenDir(ctx, path)
+	d, err := openDir(ctx, path)
 	if err != nil {
 		return nil, err
 	}
 	defer d.Close()
-	return d.Entries()
+	return entriesOf(d, path)
 }
 
-// OpenDir opens a directory below this one, as the function [OpenDir] does.
-func (d *Dir) OpenDir(name string) (*Dir, error) { return OpenDir(d.ctx, d.path+"/"+name) }
-
-// Path returns the path that the directory was opened by.
-func (d *Dir) Path() string { return d.path }
-
-// Close closes the directory.
-func (d *Dir) Close() error { return d.file.Close() }
-
-// maxEntries is the most entries of a directory that are read.
-const maxEntries = 1 << 18
-
-// Entries returns the entries in directory order. The entries before an error are returned with it; it is [ErrTooLarge] if there are
-// more than 262,143.
-func (d *Dir) Entries() ([]fs.DirEntry, error) {
-	entries, err := d.file.ReadDir(maxEntries)
+// entriesOf is [ReadDir] of an open directory.
+func entriesOf(d *os.File, path string) ([]fs.DirEntry, error) {
+	entries, err := d.ReadDir(maxEntries)
 	if errors.Is(err, io.EOF) { // it is empty
 		err = nil
 	}
@@ -79,7 +70,7 @@ func (d *Dir) Entries() ([]fs.DirEntry, error) {
 		err = ErrTooLarge
 	}
 	if err != nil {
-		err = &fs.PathError{Op: "list", Path: d.path, Err: WithoutPath(d.path, err)}
+		err = &fs.PathError{Op: "list", Path: path, Err: WithoutPath(path, err)}
 	}
 	return entries, err
 }
@@ -93,9 +84,6 @@ func lstat(ctx context.Context, path string) (fs.FileInfo, error) {
 	defer root.close()
 	return root.lstat(name)
 }
-
-// Stat states a regular file of the directory, or of a directory below it; see [Stat].
-func (d *Dir) Stat(name string) (FileInfo, error) { return Stat(d.ctx, d.path+"/"+name) }
 
 // Stat states a regular file, to which a link may lead that [FollowOwn] follows; anything else is [ErrNotRegular].
 func Stat(ctx context.Context, path string) (FileInfo, error) {
@@ -118,29 +106,6 @@ func Stat(ctx context.Context, path string) (FileInfo, error) {
 func IsDir(path string) bool {
 	info, err := os.Stat(path)
 	return err == nil && info.IsDir()
-}
-
-// FileUsage is what a file of any type takes on disk.
-type FileUsage struct {
-	// Bytes are allocated; a sparse file has fewer than its size.
-	Bytes int64
-	// Device and Inode identify it. Links is the number of its names.
-	Device, Inode, Links uint64
-}
-
-// Usage states an entry of the directory, without following a link; "." is the directory itself.
-func (d *Dir) Usage(name string) (FileUsage, error) {
-	const block = 512 // bytes, whatever the file system's own block size
-	state := func() (fs.FileInfo, error) { return lstat(d.ctx, d.path+"/"+name) }
-	if name == "." {
-		state = d.file.Stat
-	}
-	info, err := state()
-	if err != nil {
-		return FileUsage{}, err
-	}
-	st, _ := info.Sys().(*syscall.Stat_t)
-	return FileUsage{Bytes: int64(st.Blocks) * block, Device: uint64(st.Dev), Inode: uint64(st.Ino), Links: uint64(st.Nlink)}, nil
 }
 
 // explainNotExist returns the reason why path does not exist: [ErrBrokenLink] if a link on the way to it is broken, else

@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"path/filepath"
 	"strings"
+	"syscall"
 )
 
 // DiskUse is what files take on disk: allocated bytes, and how many files that are not directories.
@@ -27,105 +28,105 @@ type DiskTree struct {
 
 type fileID struct{ device, inode uint64 }
 
+// fileUsage is what a file of any type takes on disk.
+type fileUsage struct {
+	fileID
+	bytes int64  // allocated; a sparse file has fewer than its size
+	links uint64 // the number of its names
+}
+
+func usageOf(info fs.FileInfo) fileUsage {
+	const block = 512 // bytes, whatever the file system's own block size
+	st, _ := info.Sys().(*syscall.Stat_t)
+	return fileUsage{fileID{uint64(st.Dev), uint64(st.Ino)}, int64(st.Blocks) * block, uint64(st.Nlink)}
+}
+
 // NewDiskTree returns a tree that has counted nothing.
 func NewDiskTree(ctx context.Context, warn func(path string, err error)) *DiskTree {
 	return &DiskTree{ctx: ctx, counted: map[fileID]bool{}, warn: warn}
 }
 
-// maxDepth bounds how deep directories are followed: each level has an open directory.
+// maxDepth bounds how deep directories are followed.
 const maxDepth = 64
 
-// Visit calls visit for each entry of a directory, which a link may lead to; use counts an entry with all that is below it. Visit
-// returns what the directory itself takes. One that does not exist has no entries.
-func (t *DiskTree) Visit(path string, visit func(e fs.DirEntry, path string, use func() DiskUse)) DiskUse {
-	d, own, ok := t.open(path, ".")
-	if !ok {
+// visit calls use for each entry of a directory, which a link may lead to; count counts an entry with all that is below it. It returns what
+// the directory itself takes. One that does not exist has no entries.
+func (t *DiskTree) visit(path string, use func(e fs.DirEntry, path string, count func() DiskUse)) DiskUse {
+	d, err := openDir(t.ctx, path)
+	if err != nil {
+		t.failed(path, err)
 		return DiskUse{}
 	}
 	defer d.Close()
+	info, err := d.Stat()
+	if err != nil {
+		t.failed(path, err)
+		return DiskUse{}
+	}
+	own := usageOf(info)
 	if !t.isNew(own) {
 		return DiskUse{}
 	}
-	t.entries(d, func(e fs.DirEntry) {
-		visit(e, filepath.Join(path, e.Name()), func() DiskUse { return t.entry(d, e, own.Device, 1) })
-	})
-	return DiskUse{Bytes: own.Bytes}
+	entries, err := entriesOf(d, path)
+	t.failed(path, err)
+	for _, e := range entries {
+		below := filepath.Join(path, e.Name())
+		use(e, below, func() DiskUse { return t.entry(below, e, own.device, 1) })
+	}
+	return DiskUse{Bytes: own.bytes}
 }
 
 // Path counts a file.
 func (t *DiskTree) Path(path string) DiskUse {
-	d, own, ok := t.open(filepath.Dir(path), filepath.Base(path))
-	if !ok {
-		return DiskUse{}
-	}
-	defer d.Close()
-	return t.count(own)
-}
-
-// open opens a directory and states an entry of it.
-func (t *DiskTree) open(dir, entry string) (d *Dir, own FileUsage, ok bool) {
-	d, err := OpenDir(t.ctx, dir)
-	if err == nil {
-		if own, err = d.Usage(entry); err != nil {
-			_ = d.Close()
-		}
-	}
-	t.failed(filepath.Join(dir, entry), err)
-	return d, own, err == nil
-}
-
-// entries calls visit for each entry of an open directory.
-func (t *DiskTree) entries(d *Dir, visit func(fs.DirEntry)) {
-	all, err := d.Entries()
-	t.failed(d.Path(), err)
-	for _, e := range all {
-		if t.ctx.Err() != nil {
-			return
-		}
-		visit(e)
-	}
-}
-
-// entry counts an entry of an open directory. A directory of another file system counts by itself.
-func (t *DiskTree) entry(d *Dir, e fs.DirEntry, device uint64, depth int) DiskUse {
-	own, err := d.Usage(e.Name())
+	info, err := lstat(t.ctx, path)
 	if err != nil {
-		t.failed(filepath.Join(d.Path(), e.Name()), err)
+		t.failed(path, explainNotExist(path, err))
 		return DiskUse{}
 	}
+	return t.count(usageOf(info))
+}
+
+// entry counts an entry of a directory with all that is below it. A directory of another file system counts by itself.
+func (t *DiskTree) entry(path string, e fs.DirEntry, device uint64, depth int) DiskUse {
+	if t.ctx.Err() != nil {
+		return DiskUse{}
+	}
+	info, err := lstat(t.ctx, path)
+	if err != nil {
+		t.failed(path, err)
+		return DiskUse{}
+	}
+	own := usageOf(info)
 	if !e.IsDir() {
 		return t.count(own)
 	}
 	if !t.isNew(own) {
 		return DiskUse{}
 	}
-	u := DiskUse{Bytes: own.Bytes}
-	if own.Device != device || depth > maxDepth {
+	u := DiskUse{Bytes: own.bytes}
+	if own.device != device || depth > maxDepth {
 		return u
 	}
-	below, err := d.OpenDir(e.Name())
-	if err != nil {
-		t.failed(filepath.Join(d.Path(), e.Name()), err)
-		return u
+	entries, err := ReadDir(t.ctx, path)
+	t.failed(path, err)
+	for _, below := range entries {
+		u = u.Plus(t.entry(filepath.Join(path, below.Name()), below, device, depth+1))
 	}
-	defer below.Close()
-	t.entries(below, func(e fs.DirEntry) { u = u.Plus(t.entry(below, e, device, depth+1)) })
 	return u
 }
 
 // count counts a file that was stated, unless another name of it was. A file with one name is reached once only.
-func (t *DiskTree) count(s FileUsage) DiskUse {
-	if s.Links > 1 && !t.isNew(s) {
+func (t *DiskTree) count(s fileUsage) DiskUse {
+	if s.links > 1 && !t.isNew(s) {
 		return DiskUse{}
 	}
-	return DiskUse{s.Bytes, 1}
+	return DiskUse{s.bytes, 1}
 }
 
 // isNew reports whether something was not counted before.
-func (t *DiskTree) isNew(s FileUsage) bool {
-	id := fileID{s.Device, s.Inode}
-	known := t.counted[id]
-	t.counted[id] = true
+func (t *DiskTree) isNew(s fileUsage) bool {
+	known := t.counted[s.fileID]
+	t.counted[s.fileID] = true
 	return !known
 }
 
@@ -157,7 +158,7 @@ func (t *DiskTree) Home(dir string, placeOf func(path string, e fs.DirEntry) Pla
 	}
 	var count func(below, folder string) DiskUse
 	count = func(below, folder string) DiskUse {
-		return t.Visit(filepath.Join(dir, below), func(e fs.DirEntry, path string, use func() DiskUse) {
+		return t.visit(filepath.Join(dir, below), func(e fs.DirEntry, path string, use func() DiskUse) {
 			below, folder := filepath.Join(below, e.Name()), cmp.Or(folder, databaseOf(e.Name()))
 			switch place := placeOf(below, e); {
 			case place.Open && place.Owner >= 0:

@@ -6,7 +6,7 @@
 // it is read, as in /proc, is no regular file here, whatever its mode says. Every read has a bound in bytes, and a read that
 // can wait ends with its context.
 //
-// [File] reads lines from either end of a file, [Object] the JSON objects of such lines, [Dir] lists a directory, [DiskTree] adds up what
+// [File] reads lines from either end of a file, [Object] the JSON objects of such lines, [ReadDir] lists a directory, [DiskTree] adds up what
 // files take on disk, and [ReadParallel] reads many files on several goroutines.
 package storage
 

@@ -8,12 +8,10 @@ import (
 	"sync/atomic"
 )
 
-// ReadFunc reads one item into a zero value, and reports whether there is a value. ctx is that of its goroutine.
-type ReadFunc[T, R any] func(ctx context.Context, item T, into *R) (ok bool, err error)
-
 // ReadParallel calls read for all items on a few goroutines, and yields the results in any order: a value if ok, an error if there is
-// one. It ends early, leaving no goroutine, when the consumer stops or ctx ends.
-func ReadParallel[T, R any](ctx context.Context, items []T, read ReadFunc[T, R]) iter.Seq2[*R, error] {
+// one. read gets the context of its goroutine, an item, and a zero value to read it into. ReadParallel ends early, leaving no
+// goroutine, when the consumer stops or ctx ends.
+func ReadParallel[T, R any](ctx context.Context, items []T, read func(context.Context, T, *R) (ok bool, err error)) iter.Seq2[*R, error] {
 	type result struct {
 		value *R
 		err   error
