@@ -267,7 +267,10 @@ func (cor *correlation) turnOwner(s *Session, claims []Claim) (o turnOwner) {
 	}
 	// A turn of another process is older whatever the times say.
 	fromEarlier := func(t time.Time) bool {
-		return cor.allProcesses(claims, func(p proc.Process, c Claim) bool { return cor.isForeignTurn(s.Turn, c) || startedAfter(p, t) })
+		return !slices.ContainsFunc(claims, func(c Claim) bool {
+			p, _ := cor.table.Find(c.Process)
+			return p.PreciseStart().IsZero() || !cor.isForeignTurn(s.Turn, c) && (t.IsZero() || p.StartedBefore(t))
+		})
 	}
 	// The clock may have been set since, or have stood still with the machine, which makes all processes younger than they
 	// are: a process that has written since it began may well be at work.
@@ -284,16 +287,6 @@ func (cor *correlation) turnOwner(s *Session, claims []Claim) (o turnOwner) {
 		}
 	}
 	return o
-}
-
-// allProcesses reports whether a condition holds for the process of every claim.
-func (cor *correlation) allProcesses(claims []Claim, holds func(proc.Process, Claim) bool) bool {
-	for _, c := range claims {
-		if p, ok := cor.table.Find(c.Process); !ok || p.PreciseStart().IsZero() || !holds(p, c) {
-			return false
-		}
-	}
-	return true
 }
 
 // isForeignTurn reports whether a turn belongs to another process than the claim's: it began before this one ran the session, or, where
@@ -318,6 +311,3 @@ func (cor *correlation) hasChildSince(s *Session, since time.Time) bool {
 	}
 	return false
 }
-
-// startedAfter reports whether a process started after that time, if the time is known.
-func startedAfter(p proc.Process, t time.Time) bool { return !t.IsZero() && !p.StartedBefore(t) }

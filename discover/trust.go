@@ -1,6 +1,7 @@
 package discover
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -199,23 +200,15 @@ func (h Home) CheckPath(path string, ours ...Home) error {
 		root = filepath.Dir(path)
 	}
 	realRoot, err := filepath.EvalSymlinks(root)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	if err != nil {
-		return err
-	}
-	real, err := filepath.EvalSymlinks(path)
-	switch {
+	real, failed := filepath.EvalSymlinks(path)
+	switch err = cmp.Or(err, failed); {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil
 	case err != nil:
 		return err
 	case slices.ContainsFunc(ours, func(o Home) bool { return o.Trust == TrustOurs && !o.FilesOnly && Within(real, RealPath(o.Dir)) }):
 		return nil
-	case root != h.Dir && real != filepath.Join(realRoot, filepath.Base(path)):
-		return storage.ErrEscapes
-	case !Within(real, realRoot):
+	case root != h.Dir && real != filepath.Join(realRoot, filepath.Base(path)), !Within(real, realRoot):
 		return storage.ErrEscapes
 	}
 	return nil

@@ -95,7 +95,7 @@ func claimFromMarker(scanner *discover.Scanner, r discover.Result, pid int, gete
 		sessions := sessionsOf(r, p.ID.PID)
 		switch _, hasParent := r.Table.ByPID(p.Parent); {
 		case len(sessions) == 1 && sessions[0].ID == "" && sessions[0].Status == discover.Unknown:
-			return markerClaim(scanner, sessions[0].Agent, p, getenv,
+			return markerClaim(discover.AdapterOf(scanner.Adapters, sessions[0].Agent), p, getenv,
 				"mark", "what the process has open may not be read; it has marked this one with the session")
 		case len(sessions) > 0 || scanner.IsAgent(p):
 			return discover.Claim{}, false
@@ -110,25 +110,23 @@ func claimFromMarker(scanner *discover.Scanner, r discover.Result, pid int, gete
 // in one, by getenv.
 func sandboxClaim(scanner *discover.Scanner, p proc.Process, getenv func(string) string) (discover.Claim, bool) {
 	const detail = "from which nothing outside can be seen, marked with the session"
-	if agent := scanner.SandboxAgent(p); agent != "" {
-		return markerClaim(scanner, agent, p, func(key string) string {
+	if i := slices.IndexFunc(scanner.Adapters, func(a discover.Adapter) bool { return a.IsSandbox(p) }); i >= 0 {
+		return markerClaim(scanner.Adapters[i], p, func(key string) string {
 			env, _ := p.Env(key) // an unreadable environment has no marker
 			return env[key]
 		}, "sandbox", "it is the agent's sandbox, "+detail)
 	}
-	if agent := scanner.EnclosingSandboxAgent(func(discover.Agent) func(string) string { return getenv }); agent != "" {
-		return markerClaim(scanner, agent, p, getenv, "sandbox", "it is in the agent's sandbox, "+detail)
+	if i := slices.IndexFunc(scanner.Adapters, func(a discover.Adapter) bool { return a.InSandbox(getenv) }); i >= 0 {
+		return markerClaim(scanner.Adapters[i], p, getenv, "sandbox", "it is in the agent's sandbox, "+detail)
 	}
 	return discover.Claim{}, false
 }
 
 // markerClaim makes the claim of the session that an environment names.
-func markerClaim(
-	scanner *discover.Scanner, agent discover.Agent, p proc.Process, getenv func(string) string, kind, detail string,
-) (discover.Claim, bool) {
-	marker, ok := discover.AdapterOf(scanner.Adapters, agent).ReadMarker(getenv)
+func markerClaim(a discover.Adapter, p proc.Process, getenv func(string) string, kind, detail string) (discover.Claim, bool) {
+	marker, ok := a.ReadMarker(getenv)
 	return discover.Claim{
-		Agent: agent, Process: p.ID, Session: marker.Session, Strength: discover.Strong, Kind: kind, Detail: detail,
+		Agent: a.Name(), Process: p.ID, Session: marker.Session, Strength: discover.Strong, Kind: kind, Detail: detail,
 		Turn: &discover.Turn{State: discover.TurnOpen}, // the process is a tool call of it that runs
 	}, ok && marker.Session != ""
 }
