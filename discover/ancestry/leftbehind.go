@@ -99,15 +99,9 @@ func (t *Trees) mayRun(p proc.Process, agent discover.Agent) bool {
 	return len(keys) == 0 || slices.ContainsFunc(keys, func(k discover.Key) bool { return k.Agent == agent })
 }
 
-// detachedProcess is a process that may belong to another process than its parent, by what its markers name.
-type detachedProcess struct {
-	proc.Process
-	markers []agentMarker
-}
-
-// findDetached finds the detached processes of the users that run the sessions, those older than the sessions' processes
-// included ([Trees.LeftBehind]).
-func findDetached(scanner *discover.Scanner, table *proc.Table, sessions []discover.Session) (out []detachedProcess) {
+// findDetached finds the marked processes of the users that run the sessions which may belong to another process than their parent. They
+// may be older than the sessions' processes ([Trees.LeftBehind]).
+func findDetached(scanner *discover.Scanner, table *proc.Table, sessions []discover.Session) (out []MarkedProcess) {
 	users := map[int]bool{}
 	for _, s := range sessions {
 		for _, p := range s.Processes {
@@ -119,7 +113,7 @@ func findDetached(scanner *discover.Scanner, table *proc.Table, sessions []disco
 			continue
 		}
 		if markers := readMarkers(scanner, p); len(markers) > 0 {
-			out = append(out, detachedProcess{p, markers})
+			out = append(out, MarkedProcess{Process: p, markers: markers})
 		}
 	}
 	return out

@@ -22,7 +22,7 @@ type Node struct {
 type Trees struct {
 	scanner  *discover.Scanner
 	result   discover.Result
-	detached []detachedProcess
+	detached []MarkedProcess
 }
 
 // NewTrees returns the trees of these sessions of r.
