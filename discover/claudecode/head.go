@@ -39,7 +39,7 @@ func (h *headReader) Prompt() string { return cmp.Or(h.typed, h.Command) }
 
 // Read reads f from its beginning until the first prompt and a directory are known.
 func (h *headReader) Read(f *storage.File) error {
-	_, err := f.Parse(0, turnReach, parser(func(l storage.Line, r *rawLine) bool {
+	_, err := f.Parse(turnReach, parser(func(l storage.Line, r *rawLine) bool {
 		if h.lines++; r == nil {
 			h.damaged = true
 		} else {

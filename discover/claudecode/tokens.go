@@ -43,7 +43,7 @@ type totalsReader struct {
 // Read reads the session's transcript.
 func (t *totalsReader) Read(f *storage.File) error {
 	t.metadataFrom = f.Size() - metadataReach
-	_, err := f.Parse(0, 0, parser(t.add))
+	_, err := f.Parse(0, parser(t.add))
 	t.addDamage(f)
 	t.replayed = t.answers.named
 	return err
@@ -176,7 +176,7 @@ func (t *totalsReader) addDirectory(line *rawLine) {
 // ReadSubagent adds the answers in a sub-agent's transcript.
 func (t *totalsReader) ReadSubagent(f *storage.File) error {
 	t.answers = openAnswers{replayed: t.replayed}
-	_, err := f.Parse(0, 0, parser(func(l storage.Line, r *rawLine) bool {
+	_, err := f.Parse(0, parser(func(l storage.Line, r *rawLine) bool {
 		if l.Rest {
 			t.damage.Add(l)
 		}

@@ -80,7 +80,7 @@ var errNoMeta = errors.New("no session_meta record: not a rollout of Codex, or a
 // that is being written or that a crash cut off, SessionMeta is not found; that is not an error. Error: [errNoMeta].
 func readHead(f *storage.File, id string, enough func(*rolloutHead) bool) (h rolloutHead, err error) {
 	h.FileID = id
-	_, err = f.Parse(0, headLimit, parser(h.ThreadID, func(l storage.Line, r *rolloutLine) bool {
+	_, err = f.Parse(headLimit, parser(h.ThreadID, func(l storage.Line, r *rolloutLine) bool {
 		h.addLine(l, r)
 		return !enough(&h)
 	}))

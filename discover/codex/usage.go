@@ -86,7 +86,7 @@ func readRollout(f *storage.File, h *rolloutHead, thread string) (answers answer
 	if !h.MayInherit() {
 		x.own, x.isFirst = ownTurn{found: true}, false
 	}
-	_, err = f.Parse(0, 0, parser(func() string { return thread }, x.addLine))
+	_, err = f.Parse(0, parser(func() string { return thread }, x.addLine))
 	switch {
 	case x.own.copied && !x.own.found:
 	case inAndOut(x.records.sum) >= inAndOut(x.counts.sum):

@@ -40,7 +40,7 @@ const textLimit = 1000
 
 // Read reads the beginning until the first prompt is known and, in a fork, what it was copied from.
 func (h *headReader) Read(f *storage.File) error {
-	_, err := f.Records(0, headLimit, func(l storage.Line) bool {
+	_, err := f.Records(headLimit, func(l storage.Line) bool {
 		e, ok := parseEvent(l.Bytes)
 		if l.Rest || !ok && !l.Cut {
 			h.damaged = true

@@ -37,7 +37,7 @@ type totals struct {
 
 // Read reads the whole file.
 func (t *totals) Read(f *storage.File) error {
-	_, err := f.Records(0, 0, func(l storage.Line) bool {
+	_, err := f.Records(0, func(l storage.Line) bool {
 		if l.Cut {
 			return true
 		}

@@ -67,7 +67,7 @@ func (scan *processScan) readProcessLogs(p *loggedProcess) {
 
 // read adds what a log says.
 func (p *processLogs) read(log *storage.File, args []string) error {
-	_, err := log.Forward(0, maxLog, func(line storage.Line) bool {
+	_, err := log.Forward(maxLog, func(line storage.Line) bool {
 		if version, logged, ok := parseStart(line.Bytes); ok {
 			if p.starts++; slices.Equal(logged, args) {
 				p.matching, p.version = p.matching+1, version
@@ -144,7 +144,7 @@ func sessionsInOutput(ctx context.Context, f proc.OpenFile) (ids []string, err e
 		return nil, err
 	}
 	defer out.Close()
-	_, err = out.Head(f.Offset).Forward(0, maxOutput, func(l storage.Line) bool {
+	_, err = out.Head(f.Offset).Forward(maxOutput, func(l storage.Line) bool {
 		if id := eventSessionID(l.Bytes); id != "" && !slices.Contains(ids, id) {
 			ids = append(ids, id)
 		}

@@ -34,7 +34,7 @@ type modelChange struct{ Model, Provider string }
 
 // readHead reads the beginning until the first prompt. A file without a complete line is not found; that is no error.
 func readHead(f *storage.File) (h head, err error) {
-	_, err = f.Records(0, headLimit, func(l storage.Line) bool {
+	_, err = f.Records(headLimit, func(l storage.Line) bool {
 		h.add(l)
 		return (h.found || !h.begun) && h.Prompt == ""
 	})

@@ -163,7 +163,7 @@ func (p *process) outputHeader(ctx context.Context) (id, dir string) {
 	}
 	defer f.Close()
 	const headerLimit = 16 << 10
-	_, _ = f.Forward(0, headerLimit, func(l storage.Line) bool {
+	_, _ = f.Forward(headerLimit, func(l storage.Line) bool {
 		e, ok := parseEntry(l.Bytes)
 		if made := e.Timestamp.Time(); ok && e.Type == typeSession && isSessionID(e.ID) && p.madeAtStart(made) {
 			id, dir = e.ID, e.Get("cwd").Text(discover.PathLimit)

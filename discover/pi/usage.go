@@ -29,7 +29,7 @@ type totals struct {
 }
 
 func (t *totals) read(f *storage.File) error {
-	_, err := f.Records(0, 0, func(l storage.Line) bool {
+	_, err := f.Records(0, func(l storage.Line) bool {
 		e, ok := parseEntry(l.Bytes)
 		if l.Rest || !ok {
 			t.damage.Add(l)

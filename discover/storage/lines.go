@@ -36,30 +36,29 @@ const maxSkipped = 128 << 20
 // chunk returns the size of the next read after so many bytes.
 func chunk(read int64) int64 { return min(max(firstChunk, read), maxChunk) }
 
-// Forward calls visit with each terminated line from an offset on, until visit returns false, the file ends, or limit
-// bytes are read (0: no limit). An unterminated last line is left out: its writer has not finished it. It reports whether
-// visit got everything up to the end. Error: [ErrTooLarge] if a line does not end within 128 MB, and those of reading.
-func (f *File) Forward(from, limit int64, visit func(Line) bool) (whole bool, err error) {
-	return f.forward(from, limit, visit, nil)
+// Forward calls visit with each terminated line, until visit returns false, the file ends, or limit bytes are read (0: no
+// limit). An unterminated last line is left out: its writer has not finished it. It reports whether visit got everything
+// up to the end. Error: [ErrTooLarge] if a line does not end within 128 MB, and those of reading.
+func (f *File) Forward(limit int64, visit func(Line) bool) (whole bool, err error) {
+	return f.forward(limit, visit, nil)
 }
 
 // forward is Forward, and calls last with an unterminated last line; nil: it is left out.
-func (f *File) forward(from, limit int64, visit, last func(Line) bool) (whole bool, err error) {
+func (f *File) forward(limit int64, visit, last func(Line) bool) (whole bool, err error) {
 	end := f.size
-	if limit > 0 && from+limit < end {
-		end = from + limit
+	if limit > 0 {
+		end = min(limit, f.size)
 	}
 	var (
-		buf     = f.takeBuffer()[:0] // starts with the first byte of the current line, which is at offset start
-		start   = from
-		pos     = from
-		skipped int64 // bytes of a line that was cut
+		buf        = f.takeBuffer()[:0] // starts with the first byte of the current line, which is at offset start
+		start, pos int64
+		skipped    int64 // bytes of a line that was cut
 	)
 	held := largeLease{file: f}
 	defer held.release()
 	defer func() { f.returnBuffer(buf) }()
 	for pos < end {
-		n := min(chunk(pos-from), end-pos)
+		n := min(chunk(pos), end-pos)
 		if limit == 0 { // it is read to its end
 			n = min(maxChunk, end-pos)
 		}

@@ -251,7 +251,7 @@ func TestHolesAreLeft(t *testing.T) {
 	t.Parallel()
 	f := openTemp(t, sparse(t, 1<<40, false, "first\ncut", "\nlast\n"))
 	for direction, read := range map[string]func(func(Line) bool) (bool, error){
-		"first": func(v func(Line) bool) (bool, error) { return f.Forward(0, 0, v) },
+		"first": func(v func(Line) bool) (bool, error) { return f.Forward(0, v) },
 		"last":  func(v func(Line) bool) (bool, error) { return f.Backward(0, v) },
 	} {
 		var got []string
@@ -276,7 +276,7 @@ func TestReadingEndsWithItsContext(t *testing.T) {
 	must.Do(t, err)
 	defer f.Close()
 	for direction, read := range map[string]func(func(Line) bool) (bool, error){
-		"forward":  func(v func(Line) bool) (bool, error) { return f.Forward(0, 0, v) },
+		"forward":  func(v func(Line) bool) (bool, error) { return f.Forward(0, v) },
 		"backward": func(v func(Line) bool) (bool, error) { return f.Backward(0, v) },
 	} {
 		ctx, cancel := context.WithCancel(t.Context())

@@ -16,8 +16,8 @@ import (
 //   - a last record without a line break is visited if it is complete.
 //
 // What is left of a record that was cut off, or overwritten with zeros, is visited as a line of its own, which is a Rest.
-func (f *File) Records(from, limit int64, visit func(Line) bool) (whole bool, err error) {
-	return f.Parse(from, limit, checked(visit))
+func (f *File) Records(limit int64, visit func(Line) bool) (whole bool, err error) {
+	return f.Parse(limit, checked(visit))
 }
 
 // RecordsBackward is [File.Backward] for the lines that [File.Records] visits.
@@ -37,9 +37,9 @@ func checked(visit func(Line) bool) Parser {
 type Parser func(Line) (complete, more bool)
 
 // Parse is [File.Records] for a parser, which reads each line once. Of an unterminated last line, only the line break may be missing.
-func (f *File) Parse(from, limit int64, parse Parser) (whole bool, err error) {
+func (f *File) Parse(limit int64, parse Parser) (whole bool, err error) {
 	each := func(l Line) bool { return l.parse(parse, false) }
-	return f.forward(from, limit, each, func(l Line) bool { return !Object(l.Bytes).Complete() || each(l) })
+	return f.forward(limit, each, func(l Line) bool { return !Object(l.Bytes).Complete() || each(l) })
 }
 
 // ParseBackward is [File.RecordsBackward] for a parser.

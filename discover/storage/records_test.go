@@ -40,7 +40,7 @@ func recordsOf(t *testing.T, content string) (records []string) {
 		}
 	}
 	var back []string
-	if whole, err := f.Records(0, 0, take(&records)); !whole || err != nil {
+	if whole, err := f.Records(0, take(&records)); !whole || err != nil {
 		t.Fatal(whole, err)
 	}
 	if whole, err := f.RecordsBackward(0, take(&back)); !whole || err != nil {
@@ -224,7 +224,7 @@ func checkLines(t testing.TB, data []byte) {
 	t.Helper()
 	f := openTemp(t, writeTemp(t, data))
 	want := terminated(data)
-	got := collect(t, data, func(v func(Line) bool) (bool, error) { return f.Forward(0, 0, v) })
+	got := collect(t, data, func(v func(Line) bool) (bool, error) { return f.Forward(0, v) })
 	if !slices.Equal(got, want) {
 		t.Fatalf("forward: %d lines, want %d", len(got), len(want))
 	}
@@ -269,7 +269,7 @@ func TestGiantLinesAreTruncated(t *testing.T) {
 	}
 	f := openTemp(t, path)
 	for name, read := range map[string]func(func(Line) bool) (bool, error){
-		"forward":  func(v func(Line) bool) (bool, error) { return f.Forward(0, 0, v) },
+		"forward":  func(v func(Line) bool) (bool, error) { return f.Forward(0, v) },
 		"backward": func(v func(Line) bool) (bool, error) { return f.Backward(0, v) },
 	} {
 		var got []string
