@@ -126,7 +126,8 @@ func bashWords(line string) (words []string, start int, quote byte) {
 	inside := false // a word
 	for i := 0; i < len(line); i++ {
 		c := line[i]
-		if quote == 0 && !inside && (c == ' ' || c == '\t' || c == '\n') {
+		blank := quote == 0 && (c == ' ' || c == '\t' || c == '\n')
+		if blank && !inside {
 			continue
 		}
 		if !inside {
@@ -137,7 +138,7 @@ func bashWords(line string) (words []string, start int, quote byte) {
 			next = line[i+1]
 		}
 		switch {
-		case quote == 0 && (c == ' ' || c == '\t' || c == '\n'):
+		case blank:
 			words, inside = append(words, word.String()), false
 			word.Reset()
 		case quote == 0 && (c == '\'' || c == '"'):

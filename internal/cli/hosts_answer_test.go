@@ -28,7 +28,9 @@ func decoded(in io.Reader) (list []string, err error) {
 	return list, err
 }
 
-func isBad(err error) bool { return err != nil && strings.HasPrefix(err.Error(), "its answer is not understood: ") }
+func isBad(err error) bool {
+	return err != nil && strings.HasPrefix(err.Error(), "its answer is not understood: ")
+}
 
 // An array and a stream are told apart by their first character, however the answer arrives.
 func TestDecodeObjects(t *testing.T) {
