@@ -289,11 +289,7 @@ type binary struct {
 
 // binaries finds an agent's programs in PATH, the one that a shell would run first. A file with two names counts once.
 func binaries(env Env, a discover.Adapter) []binary {
-	list := []binary{}
-	if a.Program() == "" {
-		return list
-	}
-	seen := map[string]bool{}
+	list, seen := []binary{}, map[string]bool{}
 	for _, dir := range filepath.SplitList(env.Getenv("PATH")) {
 		path := filepath.Join(dir, a.Program())
 		info, err := os.Stat(path)

@@ -36,7 +36,7 @@ type Env struct {
 	Environ []string
 	// Now is the time of day, in the zone times are shown in.
 	Now func() time.Time
-	// Executable returns the path of this program (os.Executable).
+	// Executable returns the absolute path of this program (os.Executable).
 	Executable func() (string, error)
 	// PID is this process, UID the user that it runs as.
 	PID, UID int

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -111,9 +110,6 @@ func runHooksChange(ctx context.Context, env Env, verb string, o *hookOptions, d
 func programPath(env Env) (string, error) {
 	self, err := env.Executable()
 	if err != nil {
-		return "", err
-	}
-	if self, err = filepath.Abs(self); err != nil {
 		return "", err
 	}
 	if named, err := (launch.Environment{Environ: env.Environ}).LookPath(Program); err == nil && discover.SameFile(named, self) {
@@ -243,12 +239,10 @@ func currentSession(ctx context.Context, env Env) (string, error) {
 		return "", nil
 	case err != nil:
 		return "", fmt.Errorf("the commit is not named after a session: %w", err)
-	case len(r.Sessions) != 1 || r.Sessions[0].ID == "":
-		return "", nil
 	}
-	name := string(r.Sessions[0].Agent) + "/" + r.Sessions[0].ID
-	if strings.ContainsFunc(name, func(c rune) bool { return unicode.IsSpace(c) || unicode.IsControl(c) }) {
-		return "", nil // it would be no trailer
+	s := r.Sessions[0]
+	if s.ID == "" || strings.ContainsFunc(s.ID, func(c rune) bool { return unicode.IsSpace(c) || unicode.IsControl(c) }) {
+		return "", nil // there is nothing to name, or it would be no trailer
 	}
-	return name, nil
+	return string(s.Agent) + "/" + s.ID, nil
 }
