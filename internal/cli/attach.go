@@ -98,7 +98,7 @@ func (t *target) find(ctx context.Context) error {
 	return ctx.Err()
 }
 
-// attach brings the user to the session.
+// attach brings the user to the session: it runs the command that selects the pane, or replaces this process by a client.
 func (t *target) attach(ctx context.Context, table *proc.Table) error {
 	if !t.Terminal {
 		return t.unable(noTerminal)
@@ -128,19 +128,15 @@ func (t *target) attach(ctx context.Context, table *proc.Table) error {
 	if err != nil {
 		return t.explain(err)
 	}
-	return t.follow(ctx, way)
-}
-
-// follow runs the command that selects the pane, or replaces this process by the one that shows it.
-func (t *target) follow(ctx context.Context, way launch.Way) error {
-	environment := launch.Environment{Environ: t.Environ}.Without(way.Unset)
+	host := launch.Environment{Environ: t.Environ}.Without(way.Unset)
 	if len(way.Select) > 0 {
-		if _, err := environment.Output(ctx, "", way.Set, way.Select...); err != nil {
-			return cmp.Or(ctx.Err(), err)
+		_, err := host.Output(ctx, "", way.Set, way.Select...)
+		if err != nil {
+			err = cmp.Or(ctx.Err(), err)
 		}
-		return nil
+		return err
 	}
-	return t.Exec(launch.Spec{Args: way.Attach, Env: way.Set, Dir: clientDir("")}, environment)
+	return t.Exec(launch.Spec{Args: way.Attach, Env: way.Set, Dir: clientDir("")}, host)
 }
 
 // clientDir returns a directory to start a client in: the given one if it exists, else that of this process.

@@ -74,18 +74,13 @@ func (l *launcher) start(ctx context.Context, a *attempt, proven func(object.Ses
 	a.launched, a.err = l.Start(ctx, a.Adapter, request, proven)
 	_, ended := errors.AsType[*launch.AgentFailedError](a.err)
 	if a.err != nil && a.worktree.New && (a.launched == nil || ended) {
-		a.err = errors.Join(a.err, l.removeWorktree(context.WithoutCancel(ctx), a.worktree))
+		err := l.repo.Remove(context.WithoutCancel(ctx), a.worktree.Worktree, worktree.RemoveOptions{DeleteBranch: a.worktree.NewBranch})
+		if _, refused := errors.AsType[*worktree.RefusedError](err); refused { // there is work in it
+			l.Warn(fmt.Sprintf("%s was kept: %v", a.worktree.Path, err))
+			return
+		}
+		a.err = errors.Join(a.err, err)
 	}
-}
-
-// removeWorktree removes the worktree of a launch that failed, unless there is work in it.
-func (l *launcher) removeWorktree(ctx context.Context, made worktree.CreateResult) error {
-	err := l.repo.Remove(ctx, made.Worktree, worktree.RemoveOptions{DeleteBranch: made.NewBranch})
-	if refused := (*worktree.RefusedError)(nil); errors.As(err, &refused) {
-		l.Warn(fmt.Sprintf("%s was kept: %v", made.Path, err))
-		return nil
-	}
-	return err
 }
 
 // launchGroup launches the members of a group, each in a worktree of its own, or has a host do that. A failure is reported; the other launches continue.
@@ -148,7 +143,14 @@ func (l *launcher) report(ctx context.Context, all []*attempt) error {
 		}
 	}
 	if l.Wait {
-		parallel(all, func(a *attempt) { l.awaitEnd(ctx, a) })
+		parallel(all, func(a *attempt) {
+			if a.err = a.launched.WaitForEnd(ctx); a.err == nil && l.JSON {
+				a.answer = a.launched.ReadAnswer(ctx)
+			}
+			if !errors.Is(a.err, context.Canceled) {
+				a.err = errors.Join(a.err, a.launched.RunOnComplete(ctx, a.err))
+			}
+		})
 	}
 	if l.JSON {
 		if err := l.printLaunches(l.objects(all)); err != nil {
@@ -166,16 +168,6 @@ func (l *launcher) report(ctx context.Context, all []*attempt) error {
 		}
 	}
 	return worst
-}
-
-// awaitEnd waits for the end of a member's turn.
-func (l *launcher) awaitEnd(ctx context.Context, a *attempt) {
-	if a.err = a.launched.WaitForEnd(ctx); a.err == nil && l.JSON {
-		a.answer = a.launched.ReadAnswer(ctx)
-	}
-	if !errors.Is(a.err, context.Canceled) {
-		a.err = errors.Join(a.err, a.launched.RunOnComplete(ctx, a.err))
-	}
 }
 
 func (l *launcher) objects(all []*attempt) (out []object.LaunchResult) {
