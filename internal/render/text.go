@@ -155,11 +155,8 @@ func ellipsis(width int) string {
 
 // FitLine truncates and pads a line to a display width. The line may have colours.
 func FitLine(line string, width int) string {
-	options := displayOptions()
-	if options.String(line) > width {
-		line = options.TruncateString(line, width, ellipsis(width))
-	}
-	return line + strings.Repeat(" ", max(0, width-options.String(line)))
+	line = displayOptions().TruncateString(line, width, ellipsis(width))
+	return line + strings.Repeat(" ", max(0, width-DisplayWidth(line)))
 }
 
 // DisplayWidth is the width of a text, which may contain colours.
@@ -246,9 +243,6 @@ func fitLen(s string, room int) int {
 
 // expandTabs replaces tabs with blanks.
 func expandTabs(line string) string {
-	if !strings.Contains(line, "\t") {
-		return line
-	}
 	var b strings.Builder
 	column := 0
 	for i, part := range strings.Split(line, "\t") {
