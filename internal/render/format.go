@@ -2,11 +2,13 @@ package render
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"reflect"
+	"regexp"
 	"slices"
 	"strings"
 	"text/template"
@@ -53,19 +55,9 @@ func ParseFormat(text string, now func() time.Time, object any, own ...string) (
 // expandEscapes replaces `\t` and `\n` with a tab and a line break. Inside of {{ }} they belong to Go strings and
 // stay.
 func expandEscapes(text string) string {
-	escapes := strings.NewReplacer(`\t`, "\t", `\n`, "\n")
-	var b strings.Builder
-	for len(text) > 0 {
-		plain, rest, _ := strings.Cut(text, "{{")
-		action := text[len(plain) : len(text)-len(rest)]
-		if i := strings.Index(rest, "}}"); i >= 0 {
-			action, rest = action+rest[:i], rest[i:]
-		}
-		b.WriteString(escapes.Replace(plain))
-		b.WriteString(action)
-		text = rest
-	}
-	return b.String()
+	return regexp.MustCompile(`(?s)\{\{.*?\}\}|\\[tn]`).ReplaceAllStringFunc(text, func(part string) string {
+		return cmp.Or(map[string]string{`\t`: "\t", `\n`: "\n"}[part], part)
+	})
 }
 
 // unknownFieldError reports a field that the object does not have.
