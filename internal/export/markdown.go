@@ -136,16 +136,10 @@ func fenceAround(text string, least int) string {
 }
 
 // escape is a text of one line without markup.
-func escape(text string) string {
-	var b strings.Builder
-	for _, r := range text {
-		if r < 0x80 && strings.ContainsRune("\\`*_{}[]()<>#+!|~&$", r) {
-			b.WriteByte('\\')
-		}
-		b.WriteRune(r)
-	}
-	return b.String()
-}
+func escape(text string) string { return markup().ReplaceAllString(text, `\$0`) }
+
+// markup matches the characters that Markdown may give a meaning within a line.
+var markup = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile("[\\\\`*_{}\\[\\]()<>#+!|~&$]") })
 
 // prose renders the Markdown of an answer as HTML: code blocks, headings, tables as they were typed, code, bold words and links.
 // All else, raw HTML too, is text. Its time grows with the length of the text only.
