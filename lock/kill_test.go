@@ -25,15 +25,15 @@ func killedAt(t *testing.T, n int, order string) (reached bool) {
 	var out strings.Builder
 	cmd.Stdout, cmd.Stderr = &out, &out
 	changes := 0
-	r, err := trace.Kill(cmd, func(c trace.Call) trace.Victims {
+	r, err := trace.Kill(cmd, func(c trace.Call) bool {
 		switch c.Effect {
 		case trace.Create, trace.Write, trace.Truncate, trace.Rename, trace.Remove:
 			if changes++; c.Path != "" && changes == n {
 				reached = true
-				return trace.Everybody
+				return true
 			}
 		}
-		return trace.Nobody
+		return false
 	})
 	if err != nil || !reached && r.Exit != 0 {
 		t.Fatalf("%s: exit %d, %v\n%s", order, r.Exit, err, &out)

@@ -60,15 +60,13 @@ func (s *sandbox) killed(what string, n int) (reached bool) {
 	cmd := exec.Command(os.Args[0], s.path("repo"), s.wanted().Program)
 	cmd.Env = append(slices.Clip(s.env), helperKey+"="+what)
 	changes := 0
-	r, err := trace.Kill(cmd, func(c trace.Call) trace.Victims {
+	r, err := trace.Kill(cmd, func(c trace.Call) bool {
 		if c.Effect == "" || c.Effect == trace.MapWrite || !strings.HasPrefix(c.Path, s.root+"/") && !strings.HasPrefix(c.To, s.root+"/") {
-			return trace.Nobody
+			return false
 		}
-		if changes++; changes != n {
-			return trace.Nobody
-		}
-		reached = true
-		return trace.Everybody
+		changes++
+		reached = reached || changes == n
+		return changes == n
 	})
 	if err != nil || !reached && r.Exit != 0 {
 		s.Fatalf("%s: exit %d, %v", what, r.Exit, err)

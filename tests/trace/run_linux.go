@@ -24,11 +24,11 @@ const options = unix.PTRACE_O_TRACESYSGOOD | unix.PTRACE_O_TRACECLONE | unix.PTR
 
 // Run starts the command, traces it and all it starts until the last of them has ended, and returns what they did.
 // The command's Stdin, Stdout, Stderr, Env, Dir and context work as ever; a command that fails is no error.
-func Run(cmd *exec.Cmd) (Result, error) { return Kill(cmd, func(Call) Victims { return Nobody }) }
+func Run(cmd *exec.Cmd) (Result, error) { return Kill(cmd, func(Call) bool { return false }) }
 
-// Kill is [Run], but at the first call for which judge says so it kills (SIGKILL) who makes it, or the command and all
-// that it has started, before the call does anything. The call is shown as it is before it returns.
-func Kill(cmd *exec.Cmd, judge func(Call) Victims) (Result, error) {
+// Kill is [Run], but at the first call for which judge says so it kills (SIGKILL) the command and all that it has started,
+// before the call does anything. The call is shown as it is before it returns.
+func Kill(cmd *exec.Cmd, judge func(Call) bool) (Result, error) {
 	var r Result
 	var err error
 	onCleanThread(func() { r, err = run(cmd, judge) })
@@ -57,7 +57,7 @@ func onCleanThread(f func()) {
 	<-done
 }
 
-func run(cmd *exec.Cmd, judge func(Call) Victims) (Result, error) {
+func run(cmd *exec.Cmd, judge func(Call) bool) (Result, error) {
 	if cmd.SysProcAttr == nil {
 		cmd.SysProcAttr = &syscall.SysProcAttr{}
 	}
@@ -84,10 +84,10 @@ func run(cmd *exec.Cmd, judge func(Call) Victims) (Result, error) {
 type tracer struct {
 	leader  int
 	specs   map[uint64]spec
-	pending map[int]*entry     // by thread: the call it is in
-	known   map[int]bool       // threads whose first stop has been seen, and that have not ended
-	judge   func(Call) Victims // nil: calls are not traced
-	victims Victims            // whom it has said
+	pending map[int]*entry  // by thread: the call it is in
+	known   map[int]bool    // threads whose first stop has been seen, and that have not ended
+	judge   func(Call) bool // nil: calls are not traced
+	killed  bool            // it has said so
 	result  Result
 }
 
@@ -152,7 +152,7 @@ func wait(pid int, status *unix.WaitStatus) (int, error) {
 func (t *tracer) stopped(pid int, status unix.WaitStatus) (signal int) {
 	first := !t.known[pid]
 	t.known[pid] = true
-	if first && t.victims == Everybody {
+	if first && t.killed {
 		_ = unix.Kill(pid, unix.SIGKILL) // it was just being born
 	}
 	switch sig := status.StopSignal(); {
@@ -190,7 +190,7 @@ func (t *tracer) syscall(pid int) {
 	switch info.op {
 	case opEntry:
 		t.pending[pid] = t.enter(pid, info)
-		t.kill(pid, t.pending[pid].call)
+		t.kill(t.pending[pid].call)
 	case opExit:
 		if e := t.pending[pid]; e != nil {
 			t.result.Calls = append(t.result.Calls, e.leave(info.ret()))
@@ -199,19 +199,15 @@ func (t *tracer) syscall(pid int) {
 	}
 }
 
-// kill ends whom the judge says, once: all of them are there, since nobody else reaps them. Who dies in a call's entry
-// does not make it.
-func (t *tracer) kill(pid int, call Call) {
-	if t.victims != Nobody {
+// kill ends all threads, once, if the judge says so: all of them are there, since nobody else reaps them. Who dies in a call's
+// entry does not make it.
+func (t *tracer) kill(call Call) {
+	if t.killed || !t.judge(call) {
 		return
 	}
-	switch t.victims = t.judge(call); t.victims {
-	case Caller:
-		_ = unix.Kill(pid, unix.SIGKILL)
-	case Everybody:
-		for known := range t.known {
-			_ = unix.Kill(known, unix.SIGKILL)
-		}
+	t.killed = true
+	for known := range t.known {
+		_ = unix.Kill(known, unix.SIGKILL)
 	}
 }
 

@@ -8,7 +8,7 @@ import "os/exec"
 func Run(*exec.Cmd) (Result, error) { return Result{}, ErrUnsupported }
 
 // Kill returns [ErrUnsupported].
-func Kill(*exec.Cmd, func(Call) Victims) (Result, error) { return Result{}, ErrUnsupported }
+func Kill(*exec.Cmd, func(Call) bool) (Result, error) { return Result{}, ErrUnsupported }
 
 // Memory returns [ErrUnsupported].
 func Memory(*exec.Cmd) (Result, error) { return Result{}, ErrUnsupported }

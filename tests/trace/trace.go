@@ -47,16 +47,6 @@ type Call struct {
 	Ret int64
 }
 
-// Victims are whom [Kill] kills.
-type Victims uint8
-
-// The victims: none, the process that makes the call, or the whole command.
-const (
-	Nobody Victims = iota
-	Caller
-	Everybody
-)
-
 // Result is what a traced command did.
 type Result struct {
 	// Calls in the order in which they returned.

@@ -83,21 +83,16 @@ func TestCallsOfAProgram(t *testing.T) {
 	}
 }
 
-// Who is killed at a call has not made it; who is not goes on.
+// A command that is killed at a call has not made it.
 func TestKill(t *testing.T) {
 	const script = "touch a; (touch b; touch c); touch d; true"
-	for who, want := range map[trace.Victims]string{trace.Nobody: "a b c d", trace.Caller: "a c d", trace.Everybody: "a"} {
+	for kill, want := range map[bool]string{false: "a b c d", true: "a"} {
 		dir := t.TempDir()
 		cmd := exec.Command("/bin/sh", "-c", script)
 		cmd.Dir = dir
-		r, err := trace.Kill(cmd, func(c trace.Call) trace.Victims {
-			if c.Effect == trace.Create && c.Path == filepath.Join(dir, "b") {
-				return who
-			}
-			return trace.Nobody
-		})
-		if err != nil || r.Exit != map[trace.Victims]int{trace.Everybody: 128 + int(syscall.SIGKILL)}[who] {
-			t.Errorf("%v: exit %d, %v", who, r.Exit, err)
+		r, err := trace.Kill(cmd, func(c trace.Call) bool { return kill && c.Effect == trace.Create && c.Path == filepath.Join(dir, "b") })
+		if err != nil || r.Exit != map[bool]int{true: 128 + int(syscall.SIGKILL)}[kill] {
+			t.Errorf("%v: exit %d, %v", kill, r.Exit, err)
 		}
 		var got []string
 		list, err := os.ReadDir(dir)
@@ -106,7 +101,7 @@ func TestKill(t *testing.T) {
 			got = append(got, d.Name())
 		}
 		if strings.Join(got, " ") != want {
-			t.Errorf("%v: %v, want %s", who, got, want)
+			t.Errorf("%v: %v, want %s", kill, got, want)
 		}
 	}
 }
