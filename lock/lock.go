@@ -91,13 +91,12 @@ func Resolve(path string) string {
 }
 
 // Workspace is a git worktree, or a directory outside of any: the unit in which sessions and users conflict. It is identified
-// by device and inode, so that bind mounts of one directory are one workspace. It caches answers for the time of one command,
-// and is for one goroutine.
+// by device and inode, so that bind mounts of one directory are one workspace. It is for one goroutine.
 type Workspace struct {
 	// Top is its key; see [Key].
 	Top      string
 	info     os.FileInfo
-	contains map[string]bool
+	contains answers
 }
 
 // WorkspaceOf returns the workspace that contains dir. Errors are those of [Key].
@@ -110,7 +109,7 @@ func WorkspaceOf(dir string) (*Workspace, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Workspace{Top: top, info: info, contains: map[string]bool{}}, nil
+	return &Workspace{Top: top, info: info, contains: answers{}}, nil
 }
 
 // IsWorktree reports whether the workspace is a git worktree.
@@ -119,21 +118,24 @@ func (w *Workspace) IsWorktree() bool { return isTop(w.Top) }
 // MissingWorkspace returns the workspace whose top was a directory that is gone. Only its path identifies it.
 func MissingWorkspace(dir string) (*Workspace, error) {
 	top, err := filepath.Abs(dir)
-	return &Workspace{Top: top, contains: map[string]bool{}}, err
+	return &Workspace{Top: top, contains: answers{}}, err
+}
+
+// answers caches what was asked of directories, for the time of one command.
+type answers map[string]bool
+
+// get returns the answer for a directory. That for "" is no.
+func (a answers) get(dir string, ask func(dir string) bool) bool {
+	answer, known := a[dir]
+	if !known && dir != "" {
+		answer = ask(dir)
+		a[dir] = answer
+	}
+	return answer
 }
 
 // Contains reports whether dir is in this workspace. A directory that is gone is in it only if it was the top.
-func (w *Workspace) Contains(dir string) bool {
-	if dir == "" {
-		return false
-	}
-	has, known := w.contains[dir]
-	if !known {
-		has = w.resolvesTo(dir)
-		w.contains[dir] = has
-	}
-	return has
-}
+func (w *Workspace) Contains(dir string) bool { return w.contains.get(dir, w.resolvesTo) }
 
 func (w *Workspace) resolvesTo(dir string) bool {
 	top, err := Key(dir)

@@ -13,10 +13,10 @@ import (
 var ErrNoRepository = errors.New("not in a git repository")
 
 // Repository is a git repository with all its worktrees. It is known by git's own directory, which they share, so that a
-// worktree added later belongs to it. It caches answers and is for one goroutine.
+// worktree added later belongs to it. It is for one goroutine.
 type Repository struct {
 	common   string
-	contains map[string]bool
+	contains answers
 }
 
 // RepositoryOf returns the repository that dir lies in: a directory in any of its worktrees, or a bare repository. Errors:
@@ -26,21 +26,15 @@ func RepositoryOf(dir string) (*Repository, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Repository{common: common, contains: map[string]bool{}}, nil
+	return &Repository{common: common, contains: answers{}}, nil
 }
 
 // Contains reports whether dir lies in a worktree of this repository. A directory that is gone lies in none.
 func (r *Repository) Contains(dir string) bool {
-	if dir == "" {
-		return false
-	}
-	has, known := r.contains[dir]
-	if !known {
+	return r.contains.get(dir, func(dir string) bool {
 		common, err := commonDir(dir)
-		has = err == nil && common == r.common
-		r.contains[dir] = has
-	}
-	return has
+		return err == nil && common == r.common
+	})
 }
 
 // Dir returns the directory that the repository is known by: that of its main worktree, or the bare repository itself.
