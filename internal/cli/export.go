@@ -357,7 +357,7 @@ func checkTarget(ctx context.Context, c *Call, file string, sessions []discover.
 // storeAround returns the directory of the agent's home that a file is below, by whatever name: a home of any agent, or of these sessions; "" if
 // it is below none.
 func storeAround(ctx context.Context, c *Call, file string, sessions []discover.Session) (string, error) {
-	abs, err := filepath.Abs(filepath.Dir(file))
+	abs, err := lock.Abs(filepath.Dir(file))
 	if err != nil {
 		return "", err
 	}

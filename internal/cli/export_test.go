@@ -130,6 +130,17 @@ func TestExportWithoutProcesses(t *testing.T) {
 	}
 }
 
+// A file below a current directory that was deleted has no place; the error says why.
+func TestExportWithoutDirectory(t *testing.T) {
+	f, out := WithMessages(t)
+	dir := t.TempDir()
+	t.Chdir(dir)
+	must.Do(t, os.Remove(dir))
+	if _, stderr, exit := exported(t, f, out, "dddddddd", "-o", "x.md"); exit == 0 || !strings.Contains(stderr, "the current directory was deleted") {
+		t.Errorf("exit %d\n%s", exit, stderr)
+	}
+}
+
 // Secrets are redacted wherever they stand: in texts, tool calls, titles and prompts.
 func TestRedaction(t *testing.T) {
 	secret := "ghp_" + strings.Repeat("aB3dE6gH", 5)
