@@ -222,7 +222,9 @@ func TestEvidenceWithoutProcess(t *testing.T) {
 func TestFormatErrors(t *testing.T) {
 	for template, want := range map[string]string{
 		"{{.sessionId}}":  `no field "sessionId"; valid fields: id, host, adapter,`,
-		"{{.tokens.inn}}": `no field "inn"`,
+		"{{.tokens.inn}}": `no field "inn" in .tokens; valid fields: cacheRead, cacheWrite,`,
+		"{{.nope.name}}":  `no field "nope"; valid fields: id,`,
+		"{{.meta.name}}":  `not every object has "name" in .meta; use {{index .meta "name"}}`,
 		"{{.id":           "unclosed action",
 		"id":              "\"id\" contains no field: use a Go template such as '{{.id}}', or the word json",
 		"":                "contains no field",

@@ -7,9 +7,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"reflect"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"text/template"
 	"time"
@@ -63,10 +65,17 @@ func expandEscapes(text string) string {
 // unknownFieldError reports a field that the object does not have.
 type unknownFieldError struct {
 	quoted string
+	within string // the member that the field was looked for in, such as .tokens; "" for the object itself
 	fields []string
 }
 
 func (e *unknownFieldError) Error() string {
+	switch {
+	case e.within != "" && len(e.fields) == 0: // the agents' own facts
+		return fmt.Sprintf("--format: not every object has %s in %s; use {{index %[2]s %[1]s}}", e.quoted, e.within)
+	case e.within != "":
+		return fmt.Sprintf("--format: no field %s in %s; valid fields: %s", e.quoted, e.within, strings.Join(e.fields, ", "))
+	}
 	return fmt.Sprintf("--format: no field %s; valid fields: %s", e.quoted, strings.Join(e.fields, ", "))
 }
 
@@ -97,8 +106,14 @@ func (f *Format) execute(w io.Writer, fields templateData) error {
 	if err == nil {
 		return nil
 	}
-	if _, field, ok := strings.Cut(err.Error(), "map has no entry for key "); ok {
-		return &unknownFieldError{field, fieldNames(f.objectType, f.own)}
+	if at, field, ok := strings.Cut(err.Error(), ">: map has no entry for key "); ok {
+		_, at, _ = strings.Cut(at, " at <")
+		e := &unknownFieldError{quoted: field, fields: fieldNames(f.objectType, f.own)}
+		if path := strings.Split(at, "."); len(path) == 3 && path[0] == "" && field == strconv.Quote(path[2]) {
+			known, _ := fields[path[1]].(templateData)
+			e.within, e.fields = "."+path[1], slices.DeleteFunc(slices.Sorted(maps.Keys(known)), func(name string) bool { return name == "" })
+		}
+		return e
 	}
 	return &FormatError{err}
 }
