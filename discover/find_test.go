@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"agentctl/proc"
 	"agentctl/tests/must"
@@ -225,6 +226,17 @@ func TestOneFileIsOneSession(t *testing.T) {
 			}
 		}
 		must.Do(t, os.RemoveAll(work))
+	}
+}
+
+// What belongs to a copy is counted for the session that it is a copy of, also where another session has its ID.
+func TestTopSessionOfACopy(t *testing.T) {
+	of := func(path string, created, updated int64) Record {
+		return Record{Agent: Codex, ID: "a", Path: path, Created: time.Unix(created, 0), Updated: time.Unix(updated, 0)}
+	}
+	records := []Record{of("/h/1", 1, 9), of("/h/1-backup", 1, 8), of("/h/2", 2, 9)}
+	if tops := topSessions(records, mainRecords(records)); !slices.Equal(tops, []int{0, 0, 2}) {
+		t.Errorf("%v", tops)
 	}
 }
 

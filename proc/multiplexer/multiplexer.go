@@ -60,7 +60,10 @@ func Find(table *proc.Table, p proc.Process) *Pane {
 	if !ok || !server.Alive() {
 		return nil
 	}
-	env, err := leader.Env(keys()...)
+	env, err := leader.Env( // what each program sets when it starts a pane; docs/terminals.md has the sources
+		"TMUX", "TMUX_PANE", "STY", "WINDOW", "SCREENDIR", "ZELLIJ_SESSION_NAME", "ZELLIJ_PANE_ID", "WEZTERM_PANE", "WEZTERM_UNIX_SOCKET",
+		"KITTY_PID", "KITTY_WINDOW_ID", "KITTY_LISTEN_ON",
+	)
 	if err != nil {
 		return nil
 	}
@@ -71,14 +74,6 @@ func Find(table *proc.Table, p proc.Process) *Pane {
 		}
 	}
 	return nil
-}
-
-// keys returns the variables that are read: those that each program sets when it starts a pane. docs/terminals.md has the sources.
-func keys() []string {
-	return []string{
-		"TMUX", "TMUX_PANE", "STY", "WINDOW", "SCREENDIR", "ZELLIJ_SESSION_NAME", "ZELLIJ_PANE_ID", "WEZTERM_PANE", "WEZTERM_UNIX_SOCKET",
-		"KITTY_PID", "KITTY_WINDOW_ID", "KITTY_LISTEN_ON",
-	}
 }
 
 // sessionLeader returns the leader of the process's session. Where the system does not name the session, it is the furthest
