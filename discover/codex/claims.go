@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"agentctl/discover"
@@ -97,7 +98,7 @@ func (c *claimBuilder) addProcess(table *proc.Table, p proc.Process) {
 	case in.remoteTUI && in.role == tui:
 		c.addClient(s)
 	case err != nil && !client():
-		c.addUnreadable(s, err)
+		c.addUnreadable(table, s, err)
 	case err != nil:
 	case s.claim.Unreadable != "" || len(files.threads) > 0 || in.mayRunThreads(files, client):
 		c.addThreads(s, files)
@@ -164,12 +165,27 @@ func (t threadFiles) hasRecords() bool {
 	return err == nil && info.Size() > 0
 }
 
-// addUnreadable adds the claims of a process whose open files cannot be read.
-func (c *claimBuilder) addUnreadable(s agentProcess, err error) {
+// addUnreadable adds the claims of a process whose open files cannot be read, as another user's. The kernel says whose lock is on a file, by the
+// inode alone.
+func (c *claimBuilder) addUnreadable(table *proc.Table, s agentProcess, err error) {
 	claim := s.presenceClaim()
 	claim.Unreadable, claim.HideIfUnlinked = fmt.Sprintf("its open files: %v", err), false
 	c.claims = append(c.claims, claim)
 	c.addArgvClaim(s)
+	unreadable := claim.Unreadable
+	for _, path := range lockFiles(c.homes.List()) {
+		if !slices.Contains(table.LockHolders(path), s.ID.PID) {
+			continue
+		}
+		claim := s.claim
+		claim.Home = filepath.Dir(filepath.Dir(path))
+		claim.Session, _ = parseLockName(filepath.Base(path))
+		claim.Unreadable, claim.Strength = unreadable, discover.Strong
+		claim.Kind, claim.Detail = "writer-lock", "the kernel lists its lock on the inode of "+path
+		if _, _, known := c.locate(s, &claim, threadFiles{id: claim.Session}); known {
+			c.claims = append(c.claims, claim)
+		}
+	}
 }
 
 // mayRunThreads reports whether a process without a thread's files may run one. Where the descriptors of a TUI do not show whether it

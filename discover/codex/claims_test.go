@@ -295,6 +295,14 @@ func TestAnotherUsersProcess(t *testing.T) {
 	w.expect("pid 8  process exact  unreadable none")
 }
 
+// Of a process whose files cannot be read, the kernel says which locks it has taken.
+func TestLockOfAnotherUsersProcess(t *testing.T) {
+	w := newTestHome(t)
+	p := w.process(8, 1, npmExe, nil, w.lock(threadB))
+	p.Exe, p.Name, p.Err = "", "codex", os.ErrPermission
+	w.expect("pid 8  process exact  unreadable none", "pid 8 "+threadB+" writer-lock strong  unreadable")
+}
+
 // The lock file that a killed process leaves is no evidence; the same file locked by a live process is.
 func TestStaleLock(t *testing.T) {
 	home, err := filepath.Abs("testdata/19-stale-lock")
