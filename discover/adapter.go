@@ -24,9 +24,10 @@ type Adapter interface {
 	// Its cost depends on how many processes there are, never on the size of the store. Errors are [Warning]s, joined; the
 	// claims are valid all the same.
 	Claims(context.Context, *proc.Table, []Home) ([]Claim, error)
-	// LeftBehind returns claims about sessions of these IDs by what processes of this agent that were killed have left behind in the homes,
-	// and would have removed. The table is that of a thorough scan. The errors of what it reads are those of Claims.
-	LeftBehind(ctx context.Context, table *proc.Table, homes []Home, ids map[string]bool) []Claim
+	// ClaimsOf returns claims about the sessions of these IDs, which are stored and seem stopped: by what processes that were killed have
+	// left behind in the homes, and would have removed, or by live processes that Claims had no reason to look at. The table is that of a
+	// thorough scan. The errors of what it reads are those of Claims.
+	ClaimsOf(ctx context.Context, table *proc.Table, homes []Home, ids map[string]bool) []Claim
 	// Entries lists what is stored, by name and time; it opens no session file. Errors are [Warning]s, joined; the entries are valid all
 	// the same. A home that does not exist, and what is missing in one, is no error.
 	Entries(context.Context, []Home, EntryFilter) ([]Entry, error)
@@ -96,8 +97,8 @@ type Adapter interface {
 // Defaults has the methods of [Adapter] that not every agent needs.
 type Defaults struct{}
 
-// LeftBehind returns none.
-func (Defaults) LeftBehind(context.Context, *proc.Table, []Home, map[string]bool) []Claim { return nil }
+// ClaimsOf returns none.
+func (Defaults) ClaimsOf(context.Context, *proc.Table, []Home, map[string]bool) []Claim { return nil }
 
 // Messages yields a warning: the agent's messages cannot be read.
 func (Defaults) Messages(_ context.Context, r Record) iter.Seq2[Message, error] {

@@ -53,7 +53,7 @@ type Claim struct {
 	// lives: they are what is running now.
 	Source, Dir, Title, Version, Parent, Team string
 	// LeftBehind: the process has ended, and has left behind what it removes when it ends by itself. Such a claim never links. Process
-	// may lack the start, or all, of the process. The scan sets it for what [Adapter.LeftBehind] returns.
+	// may lack the start, or all, of the process. See [Adapter.ClaimsOf].
 	LeftBehind bool
 	// Client: the process shows the session to a user, and another process, a server, runs it. Such a claim
 	// links only where a process runs the session. A session may have several clients.

@@ -106,7 +106,7 @@ func (scanner *Scanner) Find(ctx context.Context, arg string, agents []Agent, op
 	}
 	// Only records with this ID are read, but all claims count: claims of other sessions can decide about this one.
 	scan.readClaimedRecords(ctx, options, func(c Claim) bool { return strings.HasPrefix(c.Session, a.id) })
-	scan.readLeftBehind(ctx)
+	scan.readClaimsOfStopped(ctx)
 	if err := ctx.Err(); err != nil {
 		return Result{}, err // half a scan says nothing
 	}

@@ -68,7 +68,7 @@ func (f *follower) readSessions(ctx context.Context, scan *Scan) error {
 	scan.readClaims(ctx)
 	f.adoptMovedFiles(ctx, scan)
 	scan.readClaimedRecords(ctx, f.Options, func(c Claim) bool { return f.AllLive || f.isAbout(c) })
-	scan.readLeftBehind(ctx)
+	scan.readClaimsOfStopped(ctx)
 	return nil
 }
 

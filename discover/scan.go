@@ -121,13 +121,7 @@ func (scan *Scan) readClaims(ctx context.Context) {
 	})
 	scan.claims, scan.users = nil, map[proc.ID]processUser{}
 	for _, c := range slices.Concat(claims...) {
-		if scan.isOurs(c) {
-			c.Path = scan.canonicalPath(c)
-			if p, ok := scan.table.Find(c.Process); ok && p.State.Stopped() {
-				c.Meta = c.Meta.With("suspended", true) // a signal has stopped it
-			}
-			scan.claims = append(scan.claims, c)
-		}
+		scan.addClaim(c)
 	}
 	if err := scan.table.Err(); err != nil {
 		scan.tableUnreadable = true // what could not be read may run any of them
@@ -140,29 +134,41 @@ func (scan *Scan) readClaims(ctx context.Context) {
 	}
 }
 
-// readLeftBehind adds what killed processes have left behind, if it is about a session that was read and that no live process claims: only
-// of a stopped session is it asked. It must run after the claims and all records are read.
-func (scan *Scan) readLeftBehind(ctx context.Context) {
+// addClaim adds a claim, if it is about a session of ours.
+func (scan *Scan) addClaim(c Claim) {
+	if !scan.isOurs(c) {
+		return
+	}
+	c.Path = scan.canonicalPath(c)
+	if p, ok := scan.table.Find(c.Process); ok && p.State.Stopped() {
+		c.Meta = c.Meta.With("suspended", true) // a signal has stopped it
+	}
+	scan.claims = append(scan.claims, c)
+}
+
+// readClaimsOfStopped adds the claims about sessions that were read and that no claim names. They cost more than other claims, and of the
+// processes that have made claims they say nothing new. It must run after the claims and all records are read.
+func (scan *Scan) readClaimsOfStopped(ctx context.Context) {
 	if !scan.thorough { // a process that was not examined may live
 		return
 	}
-	stopped := map[Agent]map[string]bool{}
-	for _, records := range scan.records {
-		for _, r := range records {
-			if stopped[r.Agent] == nil {
-				stopped[r.Agent] = map[string]bool{}
-			}
-			stopped[r.Agent][r.ID] = true
-		}
-	}
+	claimed, known := map[Key]bool{}, map[proc.ID]bool{}
 	for _, c := range scan.claims {
-		delete(stopped[c.Agent], c.Session)
+		claimed[Key{c.Agent, c.Session, c.Path}], known[c.Process] = true, true
 	}
-	for _, a := range scan.adapters {
-		if ids := stopped[a.Name()]; len(ids) > 0 {
-			for _, c := range a.LeftBehind(scan.confine(ctx, a.Name()), scan.table, scan.homes[a.Name()], ids) {
-				c.Path, c.LeftBehind = scan.canonicalPath(c), true
-				scan.claims = append(scan.claims, c)
+	for i, a := range scan.adapters {
+		ids := map[string]bool{}
+		for _, r := range scan.records[i] {
+			if !claimed[r.Key()] && !claimed[Key{r.Agent, r.ID, ""}] {
+				ids[r.ID] = true
+			}
+		}
+		if len(ids) == 0 {
+			continue
+		}
+		for _, c := range a.ClaimsOf(scan.confine(ctx, a.Name()), scan.table, scan.homes[a.Name()], ids) {
+			if !known[c.Process] {
+				scan.addClaim(c)
 			}
 		}
 	}

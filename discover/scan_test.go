@@ -53,7 +53,7 @@ func (m testAdapter) Claims(context.Context, *proc.Table, []Home) ([]Claim, erro
 	return m.claims, errors.Join(m.faults...)
 }
 
-func (m testAdapter) LeftBehind(context.Context, *proc.Table, []Home, map[string]bool) []Claim {
+func (m testAdapter) ClaimsOf(context.Context, *proc.Table, []Home, map[string]bool) []Claim {
 	return m.left
 }
 
@@ -164,7 +164,7 @@ func TestSinceBoot(t *testing.T) {
 	aborted.Turn.State, done.Turn.State = TurnInterrupted, TurnDone
 	closed := cut("closed", boot.Add(-91*time.Hour)) // its terminal was, and it has recorded that
 	closed.Turn = Turn{State: TurnInterrupted, Cut: true}
-	m := testAdapter{agent: Codex, left: []Claim{exactClaim("done", 9)}, records: []Record{
+	m := testAdapter{agent: Codex, left: []Claim{{Agent: Codex, Session: "done", LeftBehind: true}}, records: []Record{
 		cut("since", boot.Add(time.Minute)), cut("last-day", boot.Add(-90*time.Hour)), closed, cut("older", boot.Add(-97*time.Hour)), aborted, done,
 	}}
 	scanner := newScanner(proc.EmptyTable, m)

@@ -76,8 +76,8 @@ func (p *processScan) registryClaim(agent *process) discover.Claim {
 	return p.sessionClaim(agent, id, findTranscript(p.ctx, agent.home, agent.entry.Cwd, id), discover.Exact, "registry", detail)
 }
 
-// LeftBehind implements [discover.Adapter], by the registry entries of processes that were killed.
-func (Adapter) LeftBehind(ctx context.Context, table *proc.Table, homes []discover.Home, ids map[string]bool) (claims []discover.Claim) {
+// ClaimsOf implements [discover.Adapter], by the registry entries of processes that were killed.
+func (Adapter) ClaimsOf(ctx context.Context, table *proc.Table, homes []discover.Home, ids map[string]bool) (claims []discover.Claim) {
 	for _, h := range homes {
 		r, _ := listRegistry(ctx, h.Dir)
 		for pid := range r.entries {
@@ -90,7 +90,7 @@ func (Adapter) LeftBehind(ctx context.Context, table *proc.Table, homes []discov
 			}
 			claims = append(claims, discover.Claim{
 				Agent: agentName, Process: proc.ID{PID: pid}, Session: entry.SessionID, Path: findTranscript(ctx, r.home, entry.Cwd, entry.SessionID), Home: r.home,
-				Source: (&process{entry: entry}).source(), Strength: discover.Exact, Kind: "registry", Detail: entry.path + ": its process was killed",
+				Source: (&process{entry: entry}).source(), Strength: discover.Exact, Kind: "registry", Detail: entry.path + ": its process was killed", LeftBehind: true,
 			})
 		}
 	}

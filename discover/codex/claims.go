@@ -21,10 +21,7 @@ import (
 // typed into. A terminal that is a client of the daemon makes a presence claim, and claims to
 // show one of the daemon's threads (see addClients). Helpers and short commands make no claim.
 func (a Adapter) Claims(ctx context.Context, table *proc.Table, list []discover.Home) ([]discover.Claim, error) {
-	c := claimBuilder{adapter: a, ctx: ctx}
-	for _, h := range list {
-		c.homes.Add(h)
-	}
+	c := a.newClaimBuilder(ctx, list)
 	for p := range candidates(table, list) {
 		if err := ctx.Err(); err != nil {
 			return c.claims, err
@@ -35,22 +32,38 @@ func (a Adapter) Claims(ctx context.Context, table *proc.Table, list []discover.
 	return c.claims, nil
 }
 
-// LeftBehind implements [discover.Adapter], by the lock files that no process holds: Codex removes them when it unloads a thread, and leaves
-// them when it is killed, by SIGTERM and SIGHUP too (SEEN 0.169).
-func (Adapter) LeftBehind(_ context.Context, table *proc.Table, homes []discover.Home, ids map[string]bool) (claims []discover.Claim) {
-	for _, h := range homes {
-		for _, path := range lockFiles([]discover.Home{h}) {
-			id, _ := parseLockName(filepath.Base(path))
-			if !ids[id] || len(table.LockHolders(path)) > 0 {
-				continue
+// ClaimsOf implements [discover.Adapter], by the threads' lock files: Codex removes them when it unloads a thread, and leaves them when it is
+// killed, by SIGTERM and SIGHUP too (SEEN 0.169). A live process that holds one of these, and has not the look of an agent, runs the thread.
+func (a Adapter) ClaimsOf(ctx context.Context, table *proc.Table, homes []discover.Home, ids map[string]bool) []discover.Claim {
+	c := a.newClaimBuilder(ctx, homes)
+	for _, path := range lockFiles(homes) {
+		id, _ := parseLockName(filepath.Base(path))
+		if !ids[id] {
+			continue
+		}
+		holders := table.LockHolders(path)
+		for _, pid := range holders {
+			if p, ok := table.ByPID(pid); ok && p.Alive() {
+				c.addHolder(table, p, path, id)
 			}
-			claims = append(claims, discover.Claim{
-				Agent: agentName, Session: id, Home: h.Dir, Strength: discover.Exact, Kind: "writer-lock",
-				Detail: "no process holds " + path + ", which its process has not removed",
+		}
+		if len(holders) == 0 {
+			c.claims = append(c.claims, discover.Claim{
+				Agent: agentName, Session: id, Home: filepath.Dir(filepath.Dir(path)), Strength: discover.Exact, Kind: "writer-lock",
+				Detail: "no process holds " + path + ", which its process has not removed", LeftBehind: true,
 			})
 		}
 	}
-	return claims
+	return c.claims
+}
+
+// addHolder adds what a process shows that holds this lock, or at least that it does.
+func (c *claimBuilder) addHolder(table *proc.Table, p proc.Process, path, id string) {
+	before := len(c.claims)
+	c.addProcess(table, p)
+	if !slices.ContainsFunc(c.claims[before:], func(claim discover.Claim) bool { return claim.Session == id }) {
+		c.addLock(c.newAgentProcess(p, invocation{}), path, "its open files do not show the lock that it holds")
+	}
 }
 
 type claimBuilder struct {
@@ -60,6 +73,14 @@ type claimBuilder struct {
 	claims  []discover.Claim
 	clients []client       // terminals of the daemons
 	served  []servedThread // threads that daemons run
+}
+
+func (a Adapter) newClaimBuilder(ctx context.Context, homes []discover.Home) *claimBuilder {
+	c := &claimBuilder{adapter: a, ctx: ctx}
+	for _, h := range homes {
+		c.homes.Add(h)
+	}
+	return c
 }
 
 // agentProcess is a Codex process with what all its claims have in common.
@@ -172,19 +193,22 @@ func (c *claimBuilder) addUnreadable(table *proc.Table, s agentProcess, err erro
 	claim.Unreadable, claim.HideIfUnlinked = fmt.Sprintf("its open files: %v", err), false
 	c.claims = append(c.claims, claim)
 	c.addArgvClaim(s)
-	unreadable := claim.Unreadable
 	for _, path := range lockFiles(c.homes.List()) {
-		if !slices.Contains(table.LockHolders(path), s.ID.PID) {
-			continue
+		if slices.Contains(table.LockHolders(path), s.ID.PID) {
+			c.addLock(s, path, claim.Unreadable)
 		}
-		claim := s.claim
-		claim.Home = filepath.Dir(filepath.Dir(path))
-		claim.Session, _ = parseLockName(filepath.Base(path))
-		claim.Unreadable, claim.Strength = unreadable, discover.Strong
-		claim.Kind, claim.Detail = "writer-lock", "the kernel lists its lock on the inode of "+path
-		if _, _, known := c.locate(s, &claim, threadFiles{id: claim.Session}); known {
-			c.claims = append(c.claims, claim)
-		}
+	}
+}
+
+// addLock adds the claim that a process runs the thread whose lock it holds, though its open files, for this reason, do not show that.
+func (c *claimBuilder) addLock(s agentProcess, path, why string) {
+	claim := s.claim
+	claim.Home = filepath.Dir(filepath.Dir(path))
+	claim.Session, _ = parseLockName(filepath.Base(path))
+	claim.Unreadable, claim.Strength = why, discover.Strong
+	claim.Kind, claim.Detail = "writer-lock", "the kernel lists its lock on the inode of "+path
+	if _, _, known := c.locate(s, &claim, threadFiles{id: claim.Session}); known {
+		c.claims = append(c.claims, claim)
 	}
 }
 

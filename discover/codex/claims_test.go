@@ -303,6 +303,28 @@ func TestLockOfAnotherUsersProcess(t *testing.T) {
 	w.expect("pid 8  process exact  unreadable none", "pid 8 "+threadB+" writer-lock strong  unreadable")
 }
 
+// A thread of a session that seems stopped lives, if any live process holds its lock.
+func TestLocksOfStoppedSessions(t *testing.T) {
+	w := newTestHome(t)
+	lock := w.lock(threadB)
+	homes := []discover.Home{{Dir: w.home}}
+	expect := func(want ...string) {
+		t.Helper()
+		claims := New().ClaimsOf(t.Context(), proctest.NewTable(w.facts...).Thorough(), homes, map[string]bool{threadB: true})
+		if got := describe(claims); !slices.Equal(got, want) {
+			t.Errorf("got %q, want %q", got, want)
+		}
+		if last := claims[len(claims)-1]; last.LeftBehind != (len(w.facts) == 0) || last.Home != w.home {
+			t.Errorf("%+v", last)
+		}
+	}
+	expect("pid 0 " + threadB + " writer-lock exact ")
+	p := w.process(8, 1, "/usr/bin/holder", nil, lock)
+	expect("pid 8  process exact  empty shared none", "pid 8 "+threadB+" writer-lock exact  shared none")
+	p.Err = os.ErrPermission
+	expect("pid 8  process exact  unreadable none", "pid 8 "+threadB+" writer-lock strong  unreadable")
+}
+
 // The lock file that a killed process leaves is no evidence; the same file locked by a live process is.
 func TestStaleLock(t *testing.T) {
 	home, err := filepath.Abs("testdata/19-stale-lock")
