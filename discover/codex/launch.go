@@ -256,17 +256,17 @@ func isLogLine(line string) bool {
 // AttachCommand implements [launch.Adapter]. A terminal interface that is given the socket of an app-server shows a thread that the
 // server runs; several may show one thread (SEEN 0.169). Versions before 0.160 have neither the daemon nor --remote.
 func (Adapter) AttachCommand(ctx context.Context, s discover.Session, host launch.Environment) (c launch.Command, ok bool, err error) {
-	i := slices.IndexFunc(s.Processes, func(p proc.Process) bool { return readArgs(p).role == server })
-	if i < 0 {
-		return c, false, nil
-	}
-	path := serverSocket(s.Processes[i])
-	if path == "" {
+	by := serverOf(s)
+	if by.socket == "" {
+		i := slices.IndexFunc(s.Processes, func(p proc.Process) bool { return readArgs(p).role == server })
+		if i < 0 {
+			return c, false, nil
+		}
 		return c, true, unsupported(fmt.Sprintf("runs the session in a server without a socket (%s): only its own client reaches it", s.Processes[i].ID))
 	}
-	conn, err := appServer{s.Processes[i], path}.connect(ctx)
+	conn, err := by.connect(ctx)
 	if err != nil {
-		return c, true, unsupported(fmt.Sprintf("cannot reach its server: %s does not answer at %s: %v", s.Processes[i].ID, path, err))
+		return c, true, unsupported(fmt.Sprintf("cannot reach its server: %s does not answer at %s: %v", by.ID, by.socket, err))
 	}
 	conn.Hangup()
 	p, err := findInstallation(host)
@@ -274,7 +274,7 @@ func (Adapter) AttachCommand(ctx context.Context, s discover.Session, host launc
 		return c, true, err
 	}
 	return launch.Command{
-		Args: []string{p.path, "resume", "--remote", "unix://" + path, s.ID}, Env: slices.Concat(p.env, homeEnv(s, host)), Dir: s.Dir,
+		Args: []string{p.path, "resume", "--remote", "unix://" + by.socket, s.ID}, Env: slices.Concat(p.env, homeEnv(s, host)), Dir: s.Dir,
 		Help: []string{p.path, "resume", "--help"}, HelpHas: "--remote ",
 	}, true, nil
 }
