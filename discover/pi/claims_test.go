@@ -190,6 +190,10 @@ func TestPresence(t *testing.T) {
 			t.Errorf("%s: %+v, want %+v", name, c, test.want)
 		}
 	}
+	ended := pi(7, dir, func(p *proctest.Process) { p.Exe, p.Err = "", proc.ErrGone })
+	if claims, err := New().Claims(t.Context(), table(ended), []discover.Home{{Dir: dir}}); len(claims) > 0 || err != nil {
+		t.Errorf("of a process that has just ended: %+v, %v", claims, err)
+	}
 }
 
 // Live processes name homes: by their environment, and by the files that their tools have.

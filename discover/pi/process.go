@@ -2,6 +2,7 @@ package pi
 
 import (
 	"context"
+	"errors"
 	"path/filepath"
 	"strings"
 	"time"
@@ -64,8 +65,11 @@ type process struct {
 
 func presences(table *proc.Table) (list []*process) {
 	for p := range table.Candidates(proc.Signs{Name: Adapter{}.MatchesBinary}) {
-		if (Adapter{}).IsAgentProcess(p) {
-			list = append(list, inspect(table, p))
+		if !(Adapter{}).IsAgentProcess(p) {
+			continue
+		}
+		if agent := inspect(table, p); agent != nil {
+			list = append(list, agent)
 		}
 	}
 	return list
@@ -78,9 +82,13 @@ const launchedKey = "AGENTCTL_PI_SESSION"
 // shellKey has the path of the program in the environment of what bash or zsh starts.
 const shellKey = "_"
 
+// inspect returns what a process shows; nil if it has ended.
 func inspect(table *proc.Table, p proc.Process) *process {
 	agent := &process{Process: p, table: table}
 	env, err := p.Env(launchedKey, sessionKey, agentKey, shellKey, homeVariables().Key, sessionDirVariables().Key, "HOME")
+	if errors.Is(err, proc.ErrGone) {
+		return nil
+	}
 	if err != nil {
 		agent.unreadable = "its environment: " + storage.Cause(err).Error()
 		return agent

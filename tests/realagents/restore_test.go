@@ -80,9 +80,10 @@ func ownTable(t *testing.T, c agentctl) (enter []string, kill func()) {
 	_, err = fmt.Fscanln(out, &pid)
 	end := sync.OnceFunc(func() {
 		if pid > 0 {
-			_ = syscall.Kill(pid, syscall.SIGKILL)
+			_ = syscall.Kill(pid, syscall.SIGKILL) // unshare ends after the table's first process, which ends after all others
+		} else {
+			_ = table.Process.Kill()
 		}
-		_ = table.Process.Kill()
 		_ = table.Wait()
 	})
 	t.Cleanup(end)
