@@ -156,17 +156,24 @@ func (scan *Scan) readClaimsOfStopped(ctx context.Context) {
 	for _, c := range scan.claims {
 		claimed[Key{c.Agent, c.Session, c.Path}], known[c.Process] = true, true
 	}
-	for i, a := range scan.adapters {
-		ids := map[string]bool{}
-		for _, r := range scan.records[i] {
-			if !claimed[r.Key()] && !claimed[Key{r.Agent, r.ID, ""}] {
-				ids[r.ID] = true
+	ids := map[Agent]map[string]bool{}
+	for _, list := range scan.records {
+		for i := range list {
+			r := &list[i]
+			if claimed[r.Key()] || claimed[Key{r.Agent, r.ID, ""}] {
+				continue
 			}
+			if ids[r.Agent] == nil {
+				ids[r.Agent] = map[string]bool{}
+			}
+			ids[r.Agent][r.ID] = true
 		}
-		if len(ids) == 0 {
+	}
+	for _, a := range scan.adapters {
+		if len(ids[a.Name()]) == 0 {
 			continue
 		}
-		for _, c := range a.ClaimsOf(scan.confine(ctx, a.Name()), scan.table, scan.homes[a.Name()], ids) {
+		for _, c := range a.ClaimsOf(scan.confine(ctx, a.Name()), scan.table, scan.homes[a.Name()], ids[a.Name()]) {
 			if !known[c.Process] {
 				scan.addClaim(c)
 			}

@@ -53,8 +53,8 @@ func (m testAdapter) Claims(context.Context, *proc.Table, []Home) ([]Claim, erro
 	return m.claims, errors.Join(m.faults...)
 }
 
-func (m testAdapter) ClaimsOf(context.Context, *proc.Table, []Home, map[string]bool) []Claim {
-	return m.left
+func (m testAdapter) ClaimsOf(_ context.Context, _ *proc.Table, _ []Home, ids map[string]bool) []Claim {
+	return slices.DeleteFunc(slices.Clone(m.left), func(c Claim) bool { return !ids[c.Session] })
 }
 
 func (m testAdapter) Entries(_ context.Context, homes []Home, q EntryFilter) ([]Entry, error) {
@@ -140,6 +140,16 @@ func TestListShowsLiveSessionsAndAllShowsStored(t *testing.T) {
 		if got := idsAndStatuses(r.Sessions); err != nil || got != c.want {
 			t.Errorf("%+v: got %q, %v; want %q", c.sel, got, err, c.want)
 		}
+	}
+}
+
+// Sessions are read several times: with a limit, or from the homes that only processes name.
+func TestClaimsOfStoppedSessionsThatAreReadLater(t *testing.T) {
+	m := testAdapter{agent: Codex, left: []Claim{exactClaim("old", 7)}, records: []Record{record(Codex, "new", 5), record(Codex, "old", 1)}}
+	scanner := newScanner(func() *proc.Table { return proctest.NewTable(fakeProcess(7, "now", 'S')) }, m)
+	r, err := scanner.List(t.Context(), SessionFilter{IncludeStopped: true, Statuses: []Status{Idle}, Limit: 1})
+	if got := idsAndStatuses(r.Sessions); err != nil || got != "old:idle" {
+		t.Errorf("got %q, %v", got, err)
 	}
 }
 
