@@ -57,12 +57,16 @@ func (a Adapter) ClaimsOf(ctx context.Context, table *proc.Table, homes []discov
 	return c.claims
 }
 
-// addHolder adds what a process shows that holds this lock, or at least that it does.
+// addHolder adds what a process shows that may hold this lock: the kernel names that of another file system's file alike. Of a process whose open
+// files cannot be read, that is all that is known, and links it to no thread.
 func (c *claimBuilder) addHolder(table *proc.Table, p proc.Process, path, id string) {
 	before := len(c.claims)
 	c.addProcess(table, p)
-	if !slices.ContainsFunc(c.claims[before:], func(claim discover.Claim) bool { return claim.Session == id }) {
-		c.addLock(c.newAgentProcess(p, invocation{}), path, "its open files do not show the lock that it holds")
+	if slices.ContainsFunc(c.claims[before:], func(claim discover.Claim) bool { return claim.Session == id }) {
+		return
+	}
+	if _, err := readOpenFiles(p); err != nil && !errors.Is(err, proc.ErrGone) {
+		c.addLock(c.newAgentProcess(p, invocation{}), path, fmt.Sprintf("its open files: %v", err), "its lock may be on another file of that inode")
 	}
 }
 
@@ -195,17 +199,18 @@ func (c *claimBuilder) addUnreadable(table *proc.Table, s agentProcess, err erro
 	c.addArgvClaim(s)
 	for _, path := range lockFiles(c.homes.List()) {
 		if slices.Contains(table.LockHolders(path), s.ID.PID) {
-			c.addLock(s, path, claim.Unreadable)
+			c.addLock(s, path, claim.Unreadable, "")
 		}
 	}
 }
 
-// addLock adds the claim that a process runs the thread whose lock it holds, though its open files, for this reason, do not show that.
-func (c *claimBuilder) addLock(s agentProcess, path, why string) {
+// addLock adds the claim that a process runs the thread whose lock it holds, though its open files, for this reason, do not show that;
+// alternative: see [discover.Claim].
+func (c *claimBuilder) addLock(s agentProcess, path, why, alternative string) {
 	claim := s.claim
 	claim.Home = filepath.Dir(filepath.Dir(path))
 	claim.Session, _ = parseLockName(filepath.Base(path))
-	claim.Unreadable, claim.Strength = why, discover.Strong
+	claim.Unreadable, claim.Strength, claim.Alternative = why, discover.Strong, alternative
 	claim.Kind, claim.Detail = "writer-lock", "the kernel lists its lock on the inode of "+path
 	if _, _, known := c.locate(s, &claim, threadFiles{id: claim.Session}); known {
 		c.claims = append(c.claims, claim)

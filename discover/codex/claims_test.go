@@ -325,6 +325,31 @@ func TestLocksOfStoppedSessions(t *testing.T) {
 	expect("pid 8  process exact  unreadable none", "pid 8 "+threadB+" writer-lock strong  unreadable")
 }
 
+// The kernel names a lock by the inode alone, whatever the file system, and whatever kind of lock it is: only a process that holds the
+// thread's lock can be signalled to stop the thread.
+func TestOtherLocksOfStoppedSessions(t *testing.T) {
+	w := newTestHome(t)
+	path := w.lock(threadB).Path
+	link := w.file("elsewhere", "")
+	must.Do(t, os.Remove(link))
+	must.Do(t, os.Link(path, link)) // it has the inode of the lock
+	claims := func() []discover.Claim {
+		return New().ClaimsOf(t.Context(), proctest.NewTable(w.facts...).Thorough(), []discover.Home{{Dir: w.home}}, map[string]bool{threadB: true})
+	}
+	p := w.process(8, 1, "/usr/bin/editor", nil, proc.OpenFile{FD: 3, Path: link, Writable: true, WriteLocked: true})
+	if got := claims(); len(got) != 0 {
+		t.Errorf("lock on another file: %v", describe(got))
+	}
+	p.Files[0] = proc.OpenFile{FD: 3, Path: path, ReadLocked: true}
+	if got := claims(); len(got) != 0 {
+		t.Errorf("shared lock: %v", describe(got))
+	}
+	p.Err, p.Files[0] = os.ErrPermission, proc.OpenFile{FD: 3, Path: link, WriteLocked: true}
+	if got := claims(); len(got) != 1 || got[0].Session != threadB || got[0].Alternative == "" {
+		t.Errorf("unreadable: %+v", got)
+	}
+}
+
 // The lock file that a killed process leaves is no evidence; the same file locked by a live process is.
 func TestStaleLock(t *testing.T) {
 	home, err := filepath.Abs("testdata/19-stale-lock")
