@@ -398,6 +398,7 @@ func TestCallsOfOneID(t *testing.T) {
 	}{
 		"one after the other": {slices.Concat(a, b), "first done, second done"},
 		"together":            {[]string{a[0], b[0], other[0], a[1], other[1], b[1]}, "first done, second done, other done"},
+		"another between":     {[]string{a[0], other[0], b[0], end("failed"), a[1], other[1], end("completed"), b[1]}, "first error, other done, second done"},
 		"with their ends":     {[]string{a[0], b[0], end("failed"), a[1], end("completed"), b[1]}, "first error, second done"},
 		"the second one open": {[]string{a[0], a[1], b[0]}, "first done,  open"},
 		"an end said twice":   {[]string{a[0], a[1], b[0], end("failed"), b[1], end("failed")}, "first done, second error"},

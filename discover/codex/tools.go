@@ -141,8 +141,8 @@ func (t *toolResults) apply(c *discover.ToolCall) {
 	result, end := discover.ToolCall{ID: c.ID}, discover.ToolCall{ID: c.ID}
 	t.Complete(&result)
 	t.ends.Complete(&end)
-	if !t.Has(c.ID) {
-		t.ends.EndAnswer() // an end that is recorded twice is no older call's
+	for !t.Has(c.ID) && t.ends.Has(c.ID) { // an end that is recorded twice is no older call's
+		t.ends.Complete(&discover.ToolCall{ID: c.ID})
 	}
 	if result.State != discover.ToolOpen {
 		c.State, c.Output = parseToolResult(c.Name, result.Output)
