@@ -165,10 +165,12 @@ func (m *messageReader) Read(rows rowReader) (done bool) {
 			break
 		}
 		if m.late[row.ID] {
+			delete(m.late, row.ID) // it does not come again
 			continue
 		}
 		// If no answer to a message of the user is newer, those that seem to be older come first, all at once: the clock was set back.
 		isUnanswered := isUsers(row) && !m.answered[row.ID]
+		delete(m.answered, row.ID)
 		if isUnanswered {
 			row.Head = bytes.Clone(row.Head)
 			for answer := range answersBefore(rows, row) {

@@ -343,6 +343,26 @@ func parse(s rowReader, batch int) (p parsed) {
 	return p
 }
 
+// What a batch takes over from the one before does not grow with the session: each batch copies it.
+func TestBatchesTakeOverLittle(t *testing.T) {
+	var s memoryRows
+	for i := range 50 {
+		user := fmt.Sprintf("msg_%02d", 2*i)
+		s = append(s, newMemoryMessage(user, `{"role":"user"}`, `{"type":"text","text":"do it"}`),
+			newMemoryMessage(fmt.Sprintf("msg_%02d", 2*i+1), `{"role":"assistant","parentID":"`+user+`"}`, `{"type":"text","text":"done"}`))
+	}
+	read := 0
+	for b := new(messageBatch); !b.done; {
+		b = b.next(s, 10)
+		if read += len(b.items); len(b.reader.answered) > 2 || len(b.reader.late) > 0 {
+			t.Errorf("after %d messages: %v, %v", read, b.reader.answered, b.reader.late)
+		}
+	}
+	if read != len(s) {
+		t.Errorf("%d messages of %d", read, len(s))
+	}
+}
+
 // Any JSON of a message and a part gives no panic, bounded texts, and messages that can be marshalled. It does not matter where the
 // reading of messages stops and continues. A part whose end is missing is no message.
 func FuzzTranscript(f *testing.F) {
