@@ -105,8 +105,9 @@ func (scanner *Scanner) Find(ctx context.Context, arg string, agents []Agent, op
 		scan.absence.searched, scan.absence.unreadable = scan.table.Examined(func(p proc.Process) bool { return p.UID == scanner.UID })
 	}
 	// Only records with this ID are read, but all claims count: claims of other sessions can decide about this one.
-	scan.readClaimedRecords(ctx, options, func(c Claim) bool { return strings.HasPrefix(c.Session, a.id) })
-	scan.readClaimsOfStopped(ctx)
+	wanted := func(c Claim) bool { return strings.HasPrefix(c.Session, a.id) }
+	scan.readClaimedRecords(ctx, options, wanted)
+	scan.readClaimsOfStopped(ctx, options, wanted)
 	if err := ctx.Err(); err != nil {
 		return Result{}, err // half a scan says nothing
 	}

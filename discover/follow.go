@@ -67,8 +67,9 @@ func (f *follower) readSessions(ctx context.Context, scan *Scan) error {
 	}
 	scan.readClaims(ctx)
 	f.adoptMovedFiles(ctx, scan)
-	scan.readClaimedRecords(ctx, f.Options, func(c Claim) bool { return f.AllLive || f.isAbout(c) })
-	scan.readClaimsOfStopped(ctx)
+	wanted := func(c Claim) bool { return f.AllLive || f.isAbout(c) }
+	scan.readClaimedRecords(ctx, f.Options, wanted)
+	scan.readClaimsOfStopped(ctx, f.Options, wanted)
 	return nil
 }
 

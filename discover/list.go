@@ -146,7 +146,7 @@ func (scan *Scan) listAll(ctx context.Context, filter SessionFilter) (Result, er
 		}
 		scan.readClaims(ctx)
 		scan.readClaimedRecords(ctx, options, anyClaim)
-		scan.readClaimsOfStopped(ctx)
+		scan.readClaimsOfStopped(ctx, options, anyClaim)
 		r := filter.Apply(scan.Result())
 		if ctx.Err() != nil || len(rest) == 0 {
 			return r, ctx.Err()

@@ -147,8 +147,9 @@ func (scan *Scan) addClaim(c Claim) {
 }
 
 // readClaimsOfStopped adds the claims about sessions that were read and that no claim names. They cost more than other claims, and of the
-// processes that have made claims they say nothing new. It must run after the claims and all records are read.
-func (scan *Scan) readClaimsOfStopped(ctx context.Context) {
+// processes that have made claims they say nothing new. It must run after the claims and all records are read, and reads those of other
+// sessions that the processes run.
+func (scan *Scan) readClaimsOfStopped(ctx context.Context, options ReadOptions, wanted func(Claim) bool) {
 	if !scan.thorough { // a process that was not examined may live
 		return
 	}
@@ -179,6 +180,7 @@ func (scan *Scan) readClaimsOfStopped(ctx context.Context) {
 			}
 		}
 	}
+	scan.readClaimedRecords(ctx, options, wanted)
 }
 
 // warn adds the warnings of an error, each once.

@@ -54,7 +54,10 @@ func (m testAdapter) Claims(context.Context, *proc.Table, []Home) ([]Claim, erro
 }
 
 func (m testAdapter) ClaimsOf(_ context.Context, _ *proc.Table, _ []Home, ids map[string]bool) []Claim {
-	return slices.DeleteFunc(slices.Clone(m.left), func(c Claim) bool { return !ids[c.Session] })
+	if !slices.ContainsFunc(m.left, func(c Claim) bool { return ids[c.Session] }) {
+		return nil
+	}
+	return m.left
 }
 
 func (m testAdapter) Entries(_ context.Context, homes []Home, q EntryFilter) ([]Entry, error) {
@@ -186,6 +189,20 @@ func TestSinceBoot(t *testing.T) {
 		if s.WasOpen() != (s.ID == "done") || (s.CutOff() == nil) != (s.ID == "done") {
 			t.Errorf("%s: open %v, cut off in %v", s.ID, s.WasOpen(), s.CutOff())
 		}
+	}
+}
+
+// A process that is looked at because it runs a session that seemed stopped may run another one, which was not read.
+func TestOtherSessionOfALateProcess(t *testing.T) {
+	newer, old := record(Codex, "newer", 2), record(Codex, "old", 1)
+	m := testAdapter{agent: Codex, left: []Claim{exactClaim("newer", 7), exactClaim("old", 7)}, records: []Record{newer, old}}
+	for i, r := range m.records {
+		m.left[i].Path, m.left[i].Shared = r.Path, true
+	}
+	scanner := newScanner(func() *proc.Table { return proctest.NewTable(fakeProcess(7, "now", 'S')) }, m)
+	r, err := scanner.List(t.Context(), SessionFilter{IncludeStopped: true, Since: newer.Updated})
+	if err != nil || len(r.Sessions) != 2 || slices.ContainsFunc(r.Sessions, func(s Session) bool { return s.Updated.IsZero() }) {
+		t.Errorf("%+v, %v", r.Sessions, err)
 	}
 }
 

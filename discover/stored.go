@@ -100,7 +100,7 @@ func (scanner *Scanner) readBatch(ctx context.Context, homes map[Agent][]Home, e
 	}
 	scan.readClaims(ctx)
 	scan.readClaimedRecords(ctx, ReadOptions{}, anyClaim)
-	scan.readClaimsOfStopped(ctx)
+	scan.readClaimsOfStopped(ctx, ReadOptions{}, anyClaim)
 	r := scan.Result()
 	allFilter := *filter
 	allFilter.IncludeStopped, allFilter.Limit = true, 0
