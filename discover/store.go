@@ -167,7 +167,7 @@ func (scan *Scan) readClaimedRecords(ctx context.Context, options ReadOptions, w
 	refs, homes := map[Agent][]Ref{}, map[Agent][]Home{}
 	for _, c := range scan.claims {
 		ref := Ref{c.Session, c.Path}
-		if c.Path != "" && wanted(c) && !scan.readKeys[Key{c.Agent, c.Session, c.Path}] &&
+		if c.Path != "" && !c.LeftBehind && wanted(c) && !scan.readKeys[Key{c.Agent, c.Session, c.Path}] &&
 			!slices.Contains(refs[c.Agent], ref) {
 			refs[c.Agent] = append(refs[c.Agent], ref)
 			for _, h := range scan.homesOfClaim(c) {
