@@ -25,7 +25,7 @@ type Adapter interface {
 	// claims are valid all the same.
 	Claims(context.Context, *proc.Table, []Home) ([]Claim, error)
 	// ClaimsOf returns claims about the sessions of these IDs, which are stored and seem stopped: by what processes that were killed have
-	// left behind in the homes, and would have removed, or by live processes that Claims had no reason to look at. The table is that of a
+	// left behind in the homes, and would have removed, or by live processes that Claims did not examine. The table is that of a
 	// thorough scan. The errors of what it reads are those of Claims.
 	ClaimsOf(ctx context.Context, table *proc.Table, homes []Home, ids map[string]bool) []Claim
 	// Entries lists what is stored, by name and time; it opens no session file. Errors are [Warning]s, joined; the entries are valid all

@@ -18,12 +18,12 @@ import (
 // testAdapter is an adapter whose storage and claims are fields.
 type testAdapter struct {
 	Defaults
-	homes   []Home // without them, one of ours
-	agent   Agent
-	claims  []Claim
-	left    []Claim // behind by killed processes
-	records []Record
-	faults  []error
+	homes     []Home // without them, one of ours
+	agent     Agent
+	claims    []Claim
+	ofStopped []Claim // what ClaimsOf returns
+	records   []Record
+	faults    []error
 	// opened counts the sessions whose content was read; onRead is called before each batch.
 	opened *[]string
 	onRead func()
@@ -54,10 +54,10 @@ func (m testAdapter) Claims(context.Context, *proc.Table, []Home) ([]Claim, erro
 }
 
 func (m testAdapter) ClaimsOf(_ context.Context, _ *proc.Table, _ []Home, ids map[string]bool) []Claim {
-	if !slices.ContainsFunc(m.left, func(c Claim) bool { return ids[c.Session] }) {
+	if !slices.ContainsFunc(m.ofStopped, func(c Claim) bool { return ids[c.Session] }) {
 		return nil
 	}
-	return m.left
+	return m.ofStopped
 }
 
 func (m testAdapter) Entries(_ context.Context, homes []Home, q EntryFilter) ([]Entry, error) {
@@ -148,7 +148,7 @@ func TestListShowsLiveSessionsAndAllShowsStored(t *testing.T) {
 
 // Sessions are read several times: with a limit, or from the homes that only processes name.
 func TestClaimsOfStoppedSessionsThatAreReadLater(t *testing.T) {
-	m := testAdapter{agent: Codex, left: []Claim{exactClaim("old", 7)}, records: []Record{record(Codex, "new", 5), record(Codex, "old", 1)}}
+	m := testAdapter{agent: Codex, ofStopped: []Claim{exactClaim("old", 7)}, records: []Record{record(Codex, "new", 5), record(Codex, "old", 1)}}
 	scanner := newScanner(func() *proc.Table { return proctest.NewTable(fakeProcess(7, "now", 'S')) }, m)
 	r, err := scanner.List(t.Context(), SessionFilter{IncludeStopped: true, Statuses: []Status{Idle}, Limit: 1})
 	if got := idsAndStatuses(r.Sessions); err != nil || got != "old:idle" {
@@ -177,7 +177,7 @@ func TestSinceBoot(t *testing.T) {
 	aborted.Turn.State, done.Turn.State = TurnInterrupted, TurnDone
 	closed := cut("closed", boot.Add(-91*time.Hour)) // its terminal was, and it has recorded that
 	closed.Turn = Turn{State: TurnInterrupted, Cut: true}
-	m := testAdapter{agent: Codex, left: []Claim{{Agent: Codex, Session: "done", LeftBehind: true}}, records: []Record{
+	m := testAdapter{agent: Codex, ofStopped: []Claim{{Agent: Codex, Session: "done", LeftBehind: true}}, records: []Record{
 		cut("since", boot.Add(time.Minute)), cut("last-day", boot.Add(-90*time.Hour)), closed, cut("older", boot.Add(-97*time.Hour)), aborted, done,
 	}}
 	scanner := newScanner(proc.EmptyTable, m)
@@ -192,12 +192,12 @@ func TestSinceBoot(t *testing.T) {
 	}
 }
 
-// A process that is looked at because it runs a session that seemed stopped may run another one, which was not read.
+// A process that is examined because of a session that seemed stopped may run another session, which was not read.
 func TestOtherSessionOfALateProcess(t *testing.T) {
 	newer, old := record(Codex, "newer", 2), record(Codex, "old", 1)
-	m := testAdapter{agent: Codex, left: []Claim{exactClaim("newer", 7), exactClaim("old", 7)}, records: []Record{newer, old}}
+	m := testAdapter{agent: Codex, ofStopped: []Claim{exactClaim("newer", 7), exactClaim("old", 7)}, records: []Record{newer, old}}
 	for i, r := range m.records {
-		m.left[i].Path, m.left[i].Shared = r.Path, true
+		m.ofStopped[i].Path, m.ofStopped[i].Shared = r.Path, true
 	}
 	scanner := newScanner(func() *proc.Table { return proctest.NewTable(fakeProcess(7, "now", 'S')) }, m)
 	r, err := scanner.List(t.Context(), SessionFilter{IncludeStopped: true, Since: newer.Updated})

@@ -33,7 +33,7 @@ func (a Adapter) Claims(ctx context.Context, table *proc.Table, list []discover.
 }
 
 // ClaimsOf implements [discover.Adapter], by the threads' lock files: Codex removes them when it unloads a thread, and leaves them when it is
-// killed, by SIGTERM and SIGHUP too (SEEN 0.169). A live process that holds one of these, and has not the look of an agent, runs the thread.
+// killed, by SIGTERM and SIGHUP too (SEEN 0.169). A live process that holds one runs the thread, also if Claims did not examine it.
 func (a Adapter) ClaimsOf(ctx context.Context, table *proc.Table, homes []discover.Home, ids map[string]bool) []discover.Claim {
 	c := a.newClaimBuilder(ctx, homes)
 	for _, path := range lockFiles(homes) {

@@ -68,7 +68,7 @@ func (r *resumeOptions) checkMany(ids []string, terminal bool) ([]string, error)
 	}
 	switch {
 	case r.interrupted && (len(ids) > 0 || r.last):
-		return nil, UsageError("resume", "--interrupted selects the sessions, and takes a message at most; --tmux=NAME has the name of the tmux session")
+		return nil, UsageError("resume", "--interrupted selects the sessions, and takes a message at most; to name a tmux session, use --tmux=NAME")
 	case !r.interrupted && r.since != "":
 		return nil, UsageError("resume", "--since needs --interrupted")
 	case !r.interrupted && len(ids) == 0:
@@ -207,7 +207,7 @@ func (m *resumeMany) choose(ctx context.Context, ids []string) (chosen []discove
 		r, err := m.FindAll(working, ids)
 		_ = m.ReportWarnings(r.Warnings)
 		if errors.Is(err, discover.ErrNotFound) && m.o.tmux != "" {
-			err = &Failure{errorNamed("not_found"), err.Error(), "the name of the tmux session follows an equals sign, as in --tmux=work", nil}
+			err = &Failure{errorNamed("not_found"), err.Error(), "to name a tmux session, use --tmux=NAME", nil}
 		}
 		return r.Sessions, nil, nil, err
 	}
